@@ -6,9 +6,9 @@ import streamlit as st
 
 from core.io.home import ROOT, home, keep_private
 from core.sharing import shared
+from pages.parts.shared.actions import result_of
 from pages.parts.shared.address import go_to_wished
 from pages.parts.shared.people import entered, let_in
-from pages.parts.shared.problems import result_of
 from pages.parts.shared.session import engine, leave_all_but
 from pages.parts.shared.sidebar import sidebar
 from pages.parts.shared.wording import tr

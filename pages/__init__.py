@@ -1,8 +1,8 @@
 """The screens: choose, run, look. The only code that imports streamlit.
 
-Streamlit takes a folder of this name for its older kind of multipage app until `st.navigation` has first run, so that a
-server whose very first request is the address of a page would run that page without main.py. The first import, that of the
-server, says no.
+Streamlit takes a folder of this name for its older kind of multipage app until `st.navigation` has
+first run, so that a server whose very first request is the address of a page would run that page
+without main.py. The first import, that of the server, says no.
 """
 
 import streamlit as st

@@ -6,19 +6,18 @@ from functools import partial
 
 import streamlit as st
 
-from core.instances.catalogue import OWN, OWNED_AS, Instance, delete, named, save
+from core.drafts import History
+from core.instances.catalogue import OWN, OWNED_AS, Instance, delete, find, named, save
 from core.operators.base import Line
-from pages.parts.build.address import restore
 from pages.parts.build.bench import Bench
 from pages.parts.build.trials import keep_up, ready, waits_for_nothing
 from pages.parts.build.trying import asking, compare_link, try_it
 from pages.parts.methods.chooser import chooser
 from pages.parts.methods.groups import is_heading, options
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button, result_of, shown_errors
 from pages.parts.shared.people import admit, barred, whose
-from pages.parts.shared.problems import result_of
 from pages.parts.shared.sentences import caption
-from pages.parts.shared.session import engine, instances
+from pages.parts.shared.session import engine, instances, went_here
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -91,7 +90,8 @@ def start(known: dict[str, Instance], bench: Bench) -> None:
 
 @st.dialog(tr("Start from a published method"), width="large")
 def gallery(known: dict[str, Instance], bench: Bench) -> None:
-    """The methods with their lines drawn small; what is chosen takes the place of the line, which Undo brings back."""
+    """The methods with their lines drawn small; what is chosen takes the place of the line, which
+    Undo brings back."""
     now = named(bench.line, known).id if bench.line is not None else ""
     chosen = chooser(known, engine().models, now, key="build_gallery", answering=session.try_model)
     if chosen in known:
@@ -142,6 +142,29 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
                 icon="delete",
                 why_not=barred(OWNED_AS, instance.id),
             )
+
+
+def restore(known: dict[str, Instance]) -> Bench:
+    """The line of this session; an address that names a line or a method is loaded into it where
+    the person went to it. An address that only comes along may be one that was changed since."""
+    fresh = session.bench is None
+    bench = session.bench = session.bench or Bench()
+    wanted = st.query_params.get("line") or st.query_params.get("from") or ""
+    if wanted and (fresh or went_here()) and wanted not in (bench.wanted, bench.draft.text):
+        _load(bench, wanted, known)
+        if fresh:
+            bench.history = History(bench.draft)  # there is nothing before it
+    bench.wanted, session.came = wanted, False
+    return bench
+
+
+def _load(bench: Bench, wanted: str, known: dict[str, Instance]) -> None:
+    """Take over what an address names; what stands in the way is said."""
+    with shown_errors():
+        if wanted in known or "(" not in wanted:
+            bench.load(find(wanted, known).line)
+        else:
+            bench.read(wanted)
 
 
 admit(page)

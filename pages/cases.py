@@ -15,7 +15,7 @@ from core.runtime.jobs import sentence
 from pages.parts.board.finished import downloads, finished_board
 from pages.parts.cases.casebook import badges, casebook, copy_case, facts
 from pages.parts.compare.presenting import offer
-from pages.parts.shared.buttons import ask_first, button
+from pages.parts.shared.actions import ask_first, button
 from pages.parts.shared.people import admit, barred, held
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain

@@ -20,27 +20,24 @@ from core.types import Question
 from pages.parts.board.component import board
 from pages.parts.board.payload import idle
 from pages.parts.board.thumbs import press_thumb, show_thumbs
-from pages.parts.compare.answered import answered_before
-from pages.parts.compare.asked import Shown, address, clear, come_back, here, shown
+from pages.parts.compare.asked import Shown, address, answered_before, clear, come_back, here, shown
 from pages.parts.compare.drawn import drawable, drawing, news, payload, with_wait
 from pages.parts.compare.entity_chips import chips
 from pages.parts.compare.influence import MEASURE, STOP, measuring, press_measure, with_measuring
 from pages.parts.compare.lanes import act, chosen, dialog, fitting, insert, settle_lanes, try_beside
-from pages.parts.compare.partly import partly
+from pages.parts.compare.partly import partly, unbuilt
 from pages.parts.compare.presenting import present, presenting
 from pages.parts.compare.reranked import rerank
 from pages.parts.compare.sharing import share
-from pages.parts.compare.unbuilt import unbuilt
 from pages.parts.compare.without import WAYS, before_job, change, changes, with_before
 from pages.parts.compare.without import running as at_work
 from pages.parts.question.corpus_question import ask_documents, facts
 from pages.parts.question.permalink import MOST_LANES, case_link, write_link
 from pages.parts.question.question_bar import begin, link_entities, question_bar, settle, suggest
+from pages.parts.shared.actions import button, result_of
 from pages.parts.shared.address import ask_on_enter, in_place
-from pages.parts.shared.buttons import button
 from pages.parts.shared.live import AROUND, fetched_text, near
 from pages.parts.shared.people import admit
-from pages.parts.shared.problems import result_of
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import (
     engine,
@@ -134,7 +131,8 @@ def page() -> None:
 
 
 def seen_graph(on_screen: Shown | None) -> Any:
-    """The graph that names are looked up in: the chosen one; of one that is asked live, and until it is open, what is on the screen."""
+    """The graph that names are looked up in: the chosen one; of one that is asked live, and until
+    it is open, what is on the screen."""
     opened = opened_graph()
     if on_screen is not None and (
         opened is None or opened.live is not None and on_screen.comparison.graph.name == opened.name
@@ -167,8 +165,9 @@ def earlier(comparison: Comparison) -> None:
 
 
 def languages(comparison: Comparison) -> None:
-    """Say where the question, what it is asked of, and the models of the lanes do not share a language, which lanes do not depend on it,
-    and offer one that searches by words where it leaves none."""
+    """Say where the question, what it is asked of, and the models of the lanes do not share a
+    language, which lanes do not depend on it, and offer one that searches by words where it leaves
+    none."""
     asked, of = comparison.ask, engine().models
     notes_on = lambda line: notes_on_language(line, asked.source.graph, of, asked.question.text)
     notes = [notes_on(lane.instance.line) for lane in comparison.lanes]
@@ -226,7 +225,8 @@ def options() -> None:
 
 
 def edited() -> Shown | None:
-    """What is on the screen, where only its lanes were changed: what they did is taken over, and the others are asked as they were."""
+    """What is on the screen, where only its lanes were changed: what they did is taken over, and
+    the others are asked as they were."""
     on_screen = shown() if session.edited else None
     same = on_screen is not None and on_screen.comparison.ask.question.text == " ".join(
         session.question.split()
@@ -235,7 +235,8 @@ def edited() -> Shown | None:
 
 
 def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
-    """Start the comparison, and put it in the address; what stands in the way, if anything. Lanes that `on_screen` has done stay."""
+    """Start the comparison, and put it in the address; what stands in the way, if anything. Lanes
+    that `on_screen` has done stay."""
     switches = (
         (session.reader, session.model)
         if on_screen is None
@@ -260,7 +261,8 @@ def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
 
 
 def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Ask:
-    """The question in the bar to the chosen graph after these edits, ready to be run. Raises BadInput, UnknownEntity."""
+    """The question in the bar to the chosen graph after these edits, ready to be run. Raises
+    BadInput, UnknownEntity."""
     opened = near(
         graph(),
         Question(session.question, entities=tuple(session.entities)),
@@ -344,7 +346,8 @@ def react(on_screen: Shown, clicked, paths) -> None:
 
 
 def repair_beside(comparison: Comparison, lane: int) -> None:
-    """Run the repair of a lane in a lane beside; in its place where there is no room, as its button says."""
+    """Run the repair of a lane in a lane beside; in its place where there is no room, as its button
+    says."""
     repaired = comparison.lanes[lane]
     if repaired.repair is not None:
         try_beside(repaired.instance.id, repaired.repair.spec, or_in_place=True)

@@ -1,4 +1,5 @@
-"""Evaluate: methods over question sets, with figures that can be trusted, pictures, tests, and every question to open."""
+"""Evaluate: methods over question sets, with figures that can be trusted, pictures, tests, and
+every question to open."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from pages.parts.evaluate.figures import facts, figures
 from pages.parts.evaluate.form import new_run
 from pages.parts.evaluate.questions import one_question
 from pages.parts.evaluate.searching import SEARCH, show_search
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.people import admit, whose
 from pages.parts.shared.session import store
 from pages.parts.shared.text import many, plain
@@ -29,11 +30,10 @@ def page() -> None:
         else:
             one_run(int(number))
     except (HopscopeError, ValueError) as error:
-        st.error(
-            plain(str(error))
-            if isinstance(error, HopscopeError)
-            else tr("The address names no evaluation.")
-        )
+        if isinstance(error, HopscopeError):
+            st.error(plain(str(error)))
+        else:
+            st.error(tr("The address names no evaluation."))
         if number:
             button(tr("All evaluations"), leave, icon="arrow_back")
 

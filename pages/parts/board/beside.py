@@ -1,4 +1,5 @@
-"""What each lane said before its graph was edited, as the board draws it, and the sentence for all lanes."""
+"""What each lane said before its graph was edited, as the board draws it, and the sentence for all
+lanes."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ LONGEST = 200  # characters of what was said before
 
 
 def beside_data(one: Beside | None) -> dict[str, Any] | None:
-    """A lane beside what it was: the `text`, its `tone`, what it `said` where that is not in it, and the `count` of known answers."""
+    """A lane beside what it was: the `text`, its `tone`, what it `said` where that is not in it,
+    and the `count` of known answers."""
     if one is None:
         return None
     before, now = one.right
@@ -31,7 +33,8 @@ def beside_data(one: Beside | None) -> dict[str, Any] | None:
 
 
 def without_text(comparison: Comparison) -> str | None:
-    """The sentence for all lanes; None where nothing was edited, or no lane is known to differ or not."""
+    """The sentence for all lanes; None where nothing was edited, or no lane is known to differ or
+    not."""
     if not comparison.ask.source.edits:
         return None
     return together(comparison, [lane.beside for lane in comparison.lanes]) or None

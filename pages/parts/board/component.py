@@ -31,7 +31,8 @@ class Pressed:
     """What was pressed on the board and was not done before:
 
     - `go`: in a node's panel, ``{"node": id, "to": "walk" | "start" | "without" | "rename" | "merge"}``, with the ``name`` or
-      the id of the ``other`` node for the last two, or ``{"path": key, "to": "without"}``; the buttons are those of ``payload["ways"]``
+      the id of the ``other`` node for the last two, or ``{"path": key, "to": "without"}``; the
+      buttons are those of ``payload["ways"]``
     - `repair`: the number of the lane whose repair was asked for; ``payload["repairs"] = False`` draws no such button
     - `lane`: what is to be done with a lane: ``{"lane": 0, "do": "change" | "step" | "remove" | "add" | "influence" |
       "influence-stop"}``, of a payload that is ``editable`` or whose lanes have a ``measure``
@@ -45,8 +46,8 @@ class Pressed:
 
 
 def as_bytes(payload: dict[str, Any]) -> bytes:
-    """The payload as JSON. Of a dictionary Streamlit makes JSON twice in each run, once with sorted keys to know the component again; bytes
-    are sent as they are."""
+    """The payload as JSON. Of a dictionary Streamlit makes JSON twice in each run, once with sorted
+    keys to know the component again; bytes are sent as they are."""
     try:
         return orjson.dumps(payload, option=orjson.OPT_NON_STR_KEYS)
     # half a character of UTF-16 in a name, or a number of more than 64 bits
@@ -57,8 +58,9 @@ def as_bytes(payload: dict[str, Any]) -> bytes:
 def board(payload: dict[str, Any], key: str) -> Pressed:
     """The mounted board; what was pressed, each press once.
 
-    The browser sends a press again until the page has received it, as a run of the page that another one cuts short receives nothing.
-    The code of the board, and Cytoscape from ``static/``, are fetched once by the browser, so a run sends the payload.
+    The browser sends a press again until the page has received it, as a run of the page that
+    another one cuts short receives nothing. The code of the board, and Cytoscape from ``static/``,
+    are fetched once by the browser, so a run sends the payload.
     """
     received = Session.board_received[key]
     result = component("board", STYLES)(

@@ -1,4 +1,5 @@
-"""What a board shows of a comparison on documents: answers, funnels, hits by kind, and what became of each passage in every lane."""
+"""What a board shows of a comparison on documents: answers, funnels, hits by kind, and what became
+of each passage in every lane."""
 
 from __future__ import annotations
 
@@ -25,14 +26,12 @@ from core.sources import CorpusSource
 from core.types import State
 from pages.parts.board.paths import Paths, WordsOnPaths
 from pages.parts.board.text_fates import gold_titles, hit_fates
-from pages.parts.board.text_hits import has_hits, passage, question_words, tables
-from pages.parts.board.text_lost import with_lost
+from pages.parts.board.text_hits import has_hits, passage, question_words, tables, with_lost
 from pages.parts.board.text_picture import TextPicture, placed, pointed, renamed
 from pages.parts.board.text_points import points_data
 from pages.parts.board.text_rests import rests_data
 from pages.parts.board.text_story import story
-from pages.parts.board.text_verdict import answer_tag, tone
-from pages.parts.board.verdict import verdict_data
+from pages.parts.board.verdict import answer_tag, tone, verdict_data
 from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 
@@ -57,8 +56,8 @@ class DocumentView:
         return self._picture.places
 
     def share(self, verdict: Verdict) -> dict[str, Any]:
-        """The paths, and what else can be pointed at, as paths of one node, each with its `fates` in every lane; made anew when a lane has
-        come further."""
+        """The paths, and what else can be pointed at, as paths of one node, each with its `fates`
+        in every lane; made anew when a lane has come further."""
         lanes = self._comparison.lanes
         now = tuple(lane.version for lane in lanes)
         if self._shared is None or self._shared[0] != now:
@@ -199,8 +198,9 @@ class DocumentView:
 
 
 def _graph_line(comparison: Comparison, lane: Lane) -> str:
-    """On which graph a lane stands, and how large it is; of a saved comparison without the number of chunks, as it has some of them. Of
-    documents that a program or a file of the user's named, how many there are and how many are not in the corpus."""
+    """On which graph a lane stands, and how large it is; of a saved comparison without the number
+    of chunks, as it has some of them. Of documents that a program or a file of the user's named,
+    how many there are and how many are not in the corpus."""
     counts, part = graph_dict(lane), hasattr(lane.graph, "whole")
     if not counts["build"]:
         return next(
@@ -226,7 +226,8 @@ def _named(given: int, unplaced: int) -> str:
 
 
 def _merged(comparison: Comparison, lane: Lane) -> list[str]:
-    """How many of the merges that are saved for the corpus its graph was mended by, and how many fit nothing in it."""
+    """How many of the merges that are saved for the corpus its graph was mended by, and how many
+    fit nothing in it."""
     origin, corpus = lane.graph.edited_from, comparison.ask.source.corpus
     if origin is None or corpus is None or not mended_in(lane.instance.line):
         return []
@@ -267,7 +268,8 @@ def _drawn(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stage(name: str, passages, words) -> STAGE:
-    """A stage as it is drawn: its bar is that of the gold passages, and of the answer's words where no passage is known."""
+    """A stage as it is drawn: its bar is that of the gold passages, and of the answer's words where
+    no passage is known."""
     bar = passages or words
     held = (
         None if words is None or passages is None else {"alive": len(words.alive), "of": words.of}

@@ -1,4 +1,5 @@
-"""A finished comparison on a screen: a saved case or a row of an evaluation, without the engine, models or the whole graph."""
+"""A finished comparison on a screen: a saved case or a row of an evaluation, without the engine,
+models or the whole graph."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from pages.parts.shared.wording import tr
 
 
 def finished_board(comparison: Comparison, key: str) -> Board:
-    """Draw the lanes as Compare does, with thumbs; what draws them. From a node's panel one may walk on where its graph is here.
+    """Draw the lanes as Compare does, with thumbs; what draws them. From a node's panel one may
+    walk on where its graph is here.
 
     `key` names the view, so that its layout is kept for the session.
     """
@@ -61,7 +63,8 @@ def downloads(comparison: Comparison, drawing: Board, name: str = "hopscope") ->
 
 
 def report(comparison: Comparison, drawing: Board) -> str:
-    """The comparison as one self-contained HTML file, without what a lane shows of a ranking that is not done."""
+    """The comparison as one self-contained HTML file, without what a lane shows of a ranking that
+    is not done."""
     asked = comparison.ask
     meta = {
         tr("documents") if asked.source.is_corpus else tr("graph"): asked.source.graph.name,

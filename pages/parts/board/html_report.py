@@ -71,7 +71,8 @@ def script_json(value: Any) -> str:
 
 
 def report_html(payload: Mapping[str, Any], title: str, meta: Mapping[str, Any]) -> str:
-    """One HTML file that opens from disk without a network; ``meta`` is shown as ``name: value`` under the title.
+    """One HTML file that opens from disk without a network; ``meta`` is shown as ``name: value``
+    under the title.
 
     Entries of ``meta`` without a value (None or "") are left out.
     """

@@ -1,4 +1,5 @@
-"""What a lane's answers rest on, as the board draws it: a sentence for each, and the influence of each item that is drawn."""
+"""What a lane's answers rest on, as the board draws it: a sentence for each, and the influence of
+each item that is drawn."""
 
 from __future__ import annotations
 
@@ -21,8 +22,9 @@ LONGEST, NAMED = 40, 6  # characters of a name, and how many items are named
 def influence_data(
     comparison: Comparison, lane: Lane, keys: Keys, model: str | None
 ) -> dict[str, Any] | None:
-    """The `texts`, each with `who` answers and the items `needed`, and by key the `items` of the answer that was measured last, that of the
-    model; None where nothing was measured. `keys` are those of the paths that are drawn."""
+    """The `texts`, each with `who` answers and the items `needed`, and by key the `items` of the
+    answer that was measured last, that of the model; None where nothing was measured. `keys` are
+    those of the paths that are drawn."""
     if not lane.influences:
         return None
     texts = []
@@ -54,7 +56,8 @@ def _text(comparison: Comparison, lane: Lane, one: Influence) -> str:
 
 
 def _needed(lane: Lane, one: Influence, keys: Keys) -> list[dict[str, str]]:
-    """The first items of the smallest set that are drawn: `key`, and a `name`, of a path its place."""
+    """The first items of the smallest set that are drawn: `key`, and a `name`, of a path its
+    place."""
     found = []
     for weight in (one.weights[at] for at in one.smallest):
         item = item_at(lane.state, one.by_model, weight.kind, weight.place)

@@ -1,4 +1,5 @@
-"""What is drawn, by kind and id: the same item has the same key in every lane, whatever graph the lane is on."""
+"""What is drawn, by kind and id: the same item has the same key in every lane, whatever graph the
+lane is on."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from core.types import Path
 
 
 class Key(str):
-    """The key of an item: of a passage its id, of an entity its name. A text, as data of a browser needs it, that knows its parts.
+    """The key of an item: of a passage its id, of an entity its name. A text, as data of a browser
+    needs it, that knows its parts.
 
     >>> from pages.parts.board.keys import Key
     >>> key = Key("chunk", "carol#0")

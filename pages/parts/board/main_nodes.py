@@ -1,4 +1,5 @@
-"""The few nodes that tell the story of a comparison: on the best path of each lane, and on a path to each known answer."""
+"""The few nodes that tell the story of a comparison: on the best path of each lane, and on a path
+to each known answer."""
 
 from __future__ import annotations
 
@@ -18,8 +19,9 @@ def main_nodes(
     answers: set[int],
     named: Collection[int] = frozenset(),
 ) -> list[int]:
-    """At most 15 nodes, whole paths at a time: the seeds, a path to each of the answers that are `named`, each lane's best path, a path to
-    each known answer that a lane found or lost (with these at most 18), and then each lane's further paths until there are 12."""
+    """At most 15 nodes, whole paths at a time: the seeds, a path to each of the answers that are
+    `named`, each lane's best path, a path to each known answer that a lane found or lost (with
+    these at most 18), and then each lane's further paths until there are 12."""
     chosen = dict.fromkeys(seeds[:MOST])
 
     def add(path: Path, most: int) -> None:

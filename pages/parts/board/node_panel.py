@@ -24,9 +24,10 @@ Words = Mapping[str, tuple[str, str]]  # a relation's words along its triple and
 
 
 def joined(graph, nodes: Sequence[int], words: Words) -> dict[int, dict[str, Any]]:
-    """For each node its `degree`, and its `relations` in words with how many of each, the commonest first; `others` are
-    relations beyond those shown and `counted` is how many edges were looked at: fewer than the degree where only a part
-    of the graph is here, and none at a hub. Where the graph says so also its `type` and `text`, its description."""
+    """For each node its `degree`, and its `relations` in words with how many of each, the commonest
+    first; `others` are relations beyond those shown and `counted` is how many edges were looked at:
+    fewer than the degree where only a part of the graph is here, and none at a hub. Where the graph
+    says so also its `type` and `text`, its description."""
     if not len(nodes):
         return {}
     ids = np.asarray(nodes, np.int64)
@@ -50,7 +51,8 @@ def joined(graph, nodes: Sequence[int], words: Words) -> dict[int, dict[str, Any
 
 
 def described(graph, nodes: Sequence[int]) -> dict[int, dict[str, str]]:
-    """For each node its `type` and its description as `text`, where the graph has them; long ones are cut."""
+    """For each node its `type` and its description as `text`, where the graph has them; long ones
+    are cut."""
     table = graph.columns.nodes
     if table is None:
         return {int(node): {} for node in nodes}
@@ -74,7 +76,8 @@ def _joined(degree: int, counts: list[tuple[str, int]]) -> dict[str, Any]:
 
 
 def in_lanes(lanes: Sequence[Lane], nodes: Sequence[int]) -> dict[int, dict[str, dict[str, Any]]]:
-    """For each node and each lane that has retrieved: whether the node is `in` it, and a `text` that names the operator."""
+    """For each node and each lane that has retrieved: whether the node is `in` it, and a `text`
+    that names the operator."""
     panels: dict[int, dict[str, dict[str, Any]]] = {node: {} for node in nodes}
     for i, lane in enumerate(lanes):
         if lane.retrieved:

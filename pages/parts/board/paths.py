@@ -1,4 +1,5 @@
-"""The paths that lanes found, as the board draws them: the best and the lost ones of each lane, replays, and what became of each path."""
+"""The paths that lanes found, as the board draws them: the best and the lost ones of each lane,
+replays, and what became of each path."""
 
 from __future__ import annotations
 
@@ -29,14 +30,15 @@ Data = dict[str, Any]
 
 
 def seen(lane: Lane) -> State:
-    """What a lane has retrieved, once it has; drawing every operator's state would cost more than it tells."""
+    """What a lane has retrieved, once it has; drawing every operator's state would cost more than
+    it tells."""
     return lane.state if lane.retrieved else State(lane.ask.question, lane.ask.seeds)
 
 
 @dataclass(frozen=True)
 class DrawnPaths:
-    """By lane the `best` paths (None where it seeks none), those `missed` and the `stories`; `paths` and `fates` by key; the `walked` paths
-    behind the keys."""
+    """By lane the `best` paths (None where it seeks none), those `missed` and the `stories`;
+    `paths` and `fates` by key; the `walked` paths behind the keys."""
 
     best: list[list[Data] | None]
     missed: list[list[Data]]
@@ -52,7 +54,8 @@ class DrawnPaths:
 
 
 class Paths:
-    """Draws the paths of one comparison again and again while its lanes arrive; a path keeps its key, the same in all lanes."""
+    """Draws the paths of one comparison again and again while its lanes arrive; a path keeps its
+    key, the same in all lanes."""
 
     def __init__(self, comparison: Comparison, placed: Placed):
         self._comparison, self._placed = comparison, placed
@@ -67,8 +70,9 @@ class Paths:
     def draw(
         self, lost: Sequence[Sequence[tuple[str, Path]]], by_model: Sequence[bool]
     ) -> DrawnPaths:
-        """The paths as of now; `lost` are for each lane the known answers that it lost, each with a path to it, the first ones first.
-        `by_model` tells for each lane whether its language model's answer counts, as in `path_outcome.fate`."""
+        """The paths as of now; `lost` are for each lane the known answers that it lost, each with a
+        path to it, the first ones first. `by_model` tells for each lane whether its language
+        model's answer counts, as in `path_outcome.fate`."""
         self._known = {}
         best, missed, stories = [], [], []
         for lane, missing in zip(self._comparison.lanes, lost):
@@ -158,7 +162,8 @@ class Paths:
         return found
 
     def _spread(self, lane: Lane) -> list[Data]:
-        """The story of a lane's PageRank, if it has one: the mass of nodes by their ids in the picture, at some moments."""
+        """The story of a lane's PageRank, if it has one: the mass of nodes by their ids in the
+        picture, at some moments."""
         number = first_pagerank(lane) if lane.retrieved and lane.preview is None else None
         if number is None:
             return []
@@ -200,7 +205,8 @@ class Paths:
 
 
 class WordsOnPaths:
-    """What the words of the lanes' answers rest on; of the paths only those that the board knows. Made anew as an answer is written."""
+    """What the words of the lanes' answers rest on; of the paths only those that the board knows.
+    Made anew as an answer is written."""
 
     def __init__(self, placed: Placed):
         self._placed = placed
@@ -209,7 +215,8 @@ class WordsOnPaths:
         ] = {}  # by the number of the lane: what it was made from, and that
 
     def __call__(self, i: int, lane: Lane, keys: Mapping[tuple[int, Path], str]) -> list[Data]:
-        """The words of a lane's answers: `text`, the `node` that it names, the keys of `paths`, and the lines of the `prompt`."""
+        """The words of a lane's answers: `text`, the `node` that it names, the keys of `paths`, and
+        the lines of the `prompt`."""
         answer = lane.answer or lane.state.answer or ""
         now = (lane.version, answer, id(keys))
         if self._made.get(i, (None,))[0] != now:
@@ -226,7 +233,8 @@ class WordsOnPaths:
 
 
 def counts(state: State) -> Data | None:
-    """How many paths were `kept`, and of how many that the last operator that chose among paths `ranked`; None where none are sought."""
+    """How many paths were `kept`, and of how many that the last operator that chose among paths
+    `ranked`; None where none are sought."""
     if state.paths is None:
         return None
     given = [

@@ -1,4 +1,5 @@
-"""A comparison as the board draws it: lanes, one shared layout, paths and hits, and what became of each in every lane."""
+"""A comparison as the board draws it: lanes, one shared layout, paths and hits, and what became of
+each in every lane."""
 
 from __future__ import annotations
 
@@ -39,12 +40,12 @@ OWN_ANSWER = tr("Its own answer")  # what the answer of a program or a file of t
 
 
 class Board:
-    """Makes the payload of one comparison; keeps the picture while the retrieved lanes stay the same. Safe between threads, as visitors who
-    ask the same look at one board."""
+    """Makes the payload of one comparison; keeps the picture while the retrieved lanes stay the
+    same. Safe between threads, as visitors who ask the same look at one board."""
 
     def __init__(self, comparison: Comparison, earlier: Board | None = None, previews: bool = True):
-        """`earlier` is one of the same question to the same source with other edits: what stays has the same place in both. Without
-        `previews` a lane that has not retrieved shows nothing."""
+        """`earlier` is one of the same question to the same source with other edits: what stays has
+        the same place in both. Without `previews` a lane that has not retrieved shows nothing."""
         self.comparison, self._previews = comparison, previews
         self._lock = threading.RLock()
         self._drawn: tuple[int, dict[str, Any]] | None = None
@@ -59,7 +60,8 @@ class Board:
         self._explained: tuple[tuple, Verdict] | None = None
 
     def at(self, version: int) -> dict[str, Any]:
-        """The board's data as of this version of the job or a later one, made once for all who look at it: nobody may change it."""
+        """The board's data as of this version of the job or a later one, made once for all who look
+        at it: nobody may change it."""
         with self._lock:
             if self._drawn is None or self._drawn[0] < version:
                 self._drawn = (version, self._payload())
@@ -108,7 +110,8 @@ class Board:
         }
 
     def _seen(self, lane: Lane, drawn: Preview | None) -> Lane:
-        """A lane as it is shown now: with the preview that is drawn, as long as drawing another one would cost too much."""
+        """A lane as it is shown now: with the preview that is drawn, as long as drawing another one
+        would cost too much."""
         if not self._previews:
             return dataclasses.replace(lane, preview=None)
         early = drawn is not None and lane.preview is not None and time.monotonic() < self._due
@@ -185,7 +188,8 @@ def answerer(lane: Lane) -> str | None:
 
 
 def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, Any]:
-    """The board's data before anything was asked: the lanes' methods alone; with `documents` of lanes that show hits."""
+    """The board's data before anything was asked: the lanes' methods alone; with `documents` of
+    lanes that show hits."""
     more = {"hits": None, "paths": None} if documents else {}
     lanes = [
         {
@@ -210,7 +214,8 @@ def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, An
 
 
 def cost(trace: Iterable[Step], left_out: Mapping[str, float] = MappingProxyType({})) -> str:
-    """What a run cost, in a few words: `0.9 s, apart from 0.6 s preparation · 948 texts scored · 612 + 14 tokens`.
+    """What a run cost, in a few words: `0.9 s, apart from 0.6 s preparation · 948 texts scored ·
+    612 + 14 tokens`.
 
     `left_out` has the seconds that are shown beside it and are no cost of the method, by kind.
     """

@@ -1,4 +1,5 @@
-"""The graph of a comparison as it is drawn: which nodes, at which places, and what each one's panel tells."""
+"""The graph of a comparison as it is drawn: which nodes, at which places, and what each one's panel
+tells."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ def answer_nodes(comparison: Comparison, answers: Sequence[str] | None = None) -
 
 
 class Picture:
-    """Draws one comparison again and again while its lanes arrive; a node drawn once keeps its place."""
+    """Draws one comparison again and again while its lanes arrive; a node drawn once keeps its
+    place."""
 
     def __init__(
         self,
@@ -44,7 +46,8 @@ class Picture:
         words: Words,
         places: Mapping[tuple[str, int], Place] | None = None,
     ):
-        """`places` are those of another picture of the same graph, which may be edited otherwise."""
+        """`places` are those of another picture of the same graph, which may be edited
+        otherwise."""
         self._comparison, self._words = comparison, words
         self._before = dict(places or {})
         self._places: dict[int, Place] = self._known(self._before)
@@ -52,7 +55,8 @@ class Picture:
 
     @property
     def places(self) -> dict[tuple[str, int], Place]:
-        """The places by the rows of the graph that is not edited; those of nodes that were drawn before too, for when they come back."""
+        """The places by the rows of the graph that is not edited; those of nodes that were drawn
+        before too, for when they come back."""
         digest, rows = self._rows()
         return self._before | {
             (digest, rows[node] if rows is not None else node): place
@@ -71,7 +75,8 @@ class Picture:
         return {node: place for node, place in found.items() if node is not None}
 
     def _rows(self) -> tuple[str, list[int] | None]:
-        """The digest of the graph that is not edited, and of each node the row there; None where none differs."""
+        """The digest of the graph that is not edited, and of each node the row there; None where
+        none differs."""
         graph = self._comparison.graph
         origin = getattr(graph, "edited_from", None)
         return (
@@ -86,8 +91,9 @@ class Picture:
         named: Sequence[str] = (),
         hits: Data = NONE,
     ) -> dict[str, Any]:
-        """Nodes and edges to draw: `best` and `missed` are the paths each lane shows and lost, `every` those and the stories'; `named` are
-        the known answers that the sentence for all lanes names; `hits` what else the lanes rank, as paths have `nodes` and `edges`."""
+        """Nodes and edges to draw: `best` and `missed` are the paths each lane shows and lost,
+        `every` those and the stories'; `named` are the known answers that the sentence for all
+        lanes names; `hits` what else the lanes rank, as paths have `nodes` and `edges`."""
         comparison, graph = self._comparison, self._comparison.graph
         nodes = self._nodes(
             [path for part in (*best, *missed) for path in part],
@@ -125,7 +131,8 @@ class Picture:
     def _drawn(
         self, nodes: list[int], large: dict[int, Place], named: set[int]
     ) -> list[dict[str, Any]]:
-        """The nodes as the board takes them; those of the large picture have a second place, `at`, and those that are named say so."""
+        """The nodes as the board takes them; those of the large picture have a second place, `at`,
+        and those that are named say so."""
         comparison, graph = self._comparison, self._comparison.graph
         self._joined |= joined(
             graph, [node for node in nodes if node not in self._joined], self._words
@@ -163,7 +170,8 @@ class Picture:
         }
 
     def _nodes(self, shown: list[Path], every: list[Path], hits: list[int]) -> list[int]:
-        """The nodes to draw: seeds, answers, those on shown paths, on paths of the story, hits, then the best-scored neighbours."""
+        """The nodes to draw: seeds, answers, those on shown paths, on paths of the story, hits,
+        then the best-scored neighbours."""
         comparison, graph = self._comparison, self._comparison.graph
         chosen = dict.fromkeys(comparison.ask.seeds)
         chosen |= dict.fromkeys(node for path in shown for node in path.nodes)
@@ -193,7 +201,8 @@ class Picture:
 
 
 def between(graph, nodes: np.ndarray) -> np.ndarray:
-    """The edges between these nodes, ascending; without the compiled loops, which take seconds to load, unless a hub is among them."""
+    """The edges between these nodes, ascending; without the compiled loops, which take seconds to
+    load, unless a hub is among them."""
     if graph.degrees(nodes, "out").sum() > MOST_STEPS:
         return induced(graph, nodes)
     steps = graph.steps_from(nodes, "out")

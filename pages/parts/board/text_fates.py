@@ -30,8 +30,8 @@ Data = dict[str, Any]
 def hit_fates(
     lanes: Sequence[Lane], gold: Iterable[str], paths: Sequence[Sequence[Mapping[str, Any]]] = ()
 ) -> dict[Key, dict[str, Data]]:
-    """By the key of each hit of any lane, of the chunks `gold` and of the nodes on the best `paths` of each lane, what became of it in each
-    lane that has retrieved."""
+    """By the key of each hit of any lane, of the chunks `gold` and of the nodes on the best `paths`
+    of each lane, what became of it in each lane that has retrieved."""
     found = [{hit.key: hit for hit in hits_of(lane)} for lane in lanes]
     on_paths = [_on_paths(ways) for ways in paths or [()] * len(lanes)]
     keys = list(dict.fromkeys([Key("chunk", id) for id in gold] + list(chain(*found, *on_paths))))
@@ -126,7 +126,8 @@ def _late(lane: Lane, keys: Sequence[Key]) -> dict[str, Data]:
 
 
 def walks(lane: Lane) -> bool:
-    """Whether a lane read nodes batch by batch, so that what it did not read may have been ranked by its first search all the same."""
+    """Whether a lane read nodes batch by batch, so that what it did not read may have been ranked
+    by its first search all the same."""
     return any(in_batches(step) for step in lane.state.trace)
 
 
@@ -147,8 +148,9 @@ def _places(graph, order: Ranking, rows: set[int]) -> dict[int, int]:
 
 
 def gold_titles(graph, documents: Iterable[str], fates: Sequence[Fate]) -> dict[str, str]:
-    """The titles of the gold passages by the ids of their chunks: of the one that a lane found, else of one that its graph has, else of the
-    first in `graph`. A document may be whole in one graph and cut in another."""
+    """The titles of the gold passages by the ids of their chunks: of the one that a lane found,
+    else of one that its graph has, else of the first in `graph`. A document may be whole in one
+    graph and cut in another."""
     seen = sorted((fate for fate in fates if fate.chunk), key=lambda fate: fate.place is None)
     known = {fate.document: fate.chunk for fate in reversed(seen)}
     table, titles = graph.columns.chunks, {}

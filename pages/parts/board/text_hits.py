@@ -1,4 +1,5 @@
-"""What a lane on documents found, as the tables that the board draws: a row for each hit, under its kind."""
+"""What a lane on documents found, as the tables that the board draws: a row for each hit, under its
+kind."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.builds.extract.markdown_prose import blank_rules
-from core.diagnosis.passages import gold_rows, handed_on_chunks
+from core.diagnosis.causes import Cause, Fate
+from core.diagnosis.passages import chunk_rows, gold_rows, handed_on_chunks
 from core.engine import Lane
 from core.graph.texts import chunk_lists, chunk_title, hit_names, hit_texts, leaves
 from core.languages import is_english, language_of_question
@@ -37,7 +39,8 @@ USUAL = frozenset(
 
 @dataclass(frozen=True)
 class Hit:
-    """A hit of one kind: its row in the graph's table, its key, the same in every lane, its place in the ranking and its score."""
+    """A hit of one kind: its row in the graph's table, its key, the same in every lane, its place
+    in the ranking and its score."""
 
     kind: str
     item: int
@@ -47,9 +50,10 @@ class Hit:
 
 
 def question_words(text: str, code: str = "") -> list[str]:
-    """The words of a question that tell something, in small letters, each once; in another language than English those that are no
-    question or function words of it. `code` is the language of what it is asked of: of English texts it is English unless its script or
-    function words say otherwise.
+    """The words of a question that tell something, in small letters, each once; in another language
+    than English those that are no question or function words of it. `code` is the language of what
+    it is asked of: of English texts it is English unless its script or function words say
+    otherwise.
 
     >>> from pages.parts.board.text_hits import question_words
     >>> question_words("Who was Scrooge's partner in business?"), question_words("Wer gründete die Fabrik, die Lotte baute?")
@@ -62,8 +66,8 @@ def question_words(text: str, code: str = "") -> list[str]:
 
 
 def hits_of(lane: Lane) -> list[Hit]:
-    """The hits of a lane in the order of its rankings, a passage once, of each kind those that are listed; nodes that are chunks themselves
-    count as passages."""
+    """The hits of a lane in the order of its rankings, a passage once, of each kind those that are
+    listed; nodes that are chunks themselves count as passages."""
     if not has_hits(lane):
         return []
     every = [hit for hits in lane.state.hits for hit in _keyed(lane.graph, hits.listed)]
@@ -74,12 +78,14 @@ def hits_of(lane: Lane) -> list[Hit]:
 
 
 def reads_documents(graph) -> bool:
-    """Whether a graph is made of documents: items of several such graphs are known by their names, those of one of triples by their ids."""
+    """Whether a graph is made of documents: items of several such graphs are known by their names,
+    those of one of triples by their ids."""
     return graph.columns.of_texts
 
 
 def has_hits(lane: Lane) -> bool:
-    """Whether all hits of a lane are found: it has retrieved, or failed over the points that a model notes on them."""
+    """Whether all hits of a lane are found: it has retrieved, or failed over the points that a
+    model notes on them."""
     return lane.retrieved or lane.state.points is not None
 
 
@@ -123,8 +129,8 @@ def _has(graph, what: str, column: str) -> bool:
 
 
 def tables(lane: Lane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[str, Any]]:
-    """A table for each kind of hit: `kind, rows`, and how many `more` there are where not all are listed; `shown` are the numbers of hits
-    that the prompt shows, by kind."""
+    """A table for each kind of hit: `kind, rows`, and how many `more` there are where not all are
+    listed; `shown` are the numbers of hits that the prompt shows, by kind."""
     found: dict[str, list[dict[str, Any]]] = {}
     passages, handed_on = gold_rows(lane.graph, gold), handed_on_chunks(lane.graph, lane.state)
     for hit in hits_of(lane):
@@ -193,8 +199,48 @@ def _relation(graph, edge: int) -> str:
 
 
 def passage(graph, row: int, gold: frozenset[int]) -> dict[str, Any]:
-    """What is told of a chunk: `id, title, place, gold`. One of several of its document carries its number behind the title; `gold` are the
-    rows of the chunks of gold passages."""
+    """What is told of a chunk: `id, title, place, gold`. One of several of its document carries its
+    number behind the title; `gold` are the rows of the chunks of gold passages."""
     chunks = graph.columns.chunks
     id, place = (chunks.text(name, row) for name in ("id", "place"))
     return {"id": id, "title": chunk_title(graph, row), "place": place or "", "gold": row in gold}
+
+
+Tables = list[dict[str, Any]]
+
+
+def with_lost(tables: Tables, lane: Lane, fates: Sequence[Fate]) -> Tables:
+    """The tables, each with its `lost` rows: gold passages that were ranked too late, or not at
+    all; none in a lane that reads nothing."""
+    if not tables:
+        return tables
+    # a hit, which says so itself
+    inside = lambda fate: (
+        fate.cause is Cause.FOUND or (fate.cause is Cause.NO_ROOM and fate.retained is None)
+    )
+    missing = [fate for fate in fates if fate.chunk and not inside(fate)]
+    lost = [
+        _lost_row(lane, fate)
+        for fate in sorted(missing, key=lambda fate: (fate.place is None, fate.place or 0))
+    ]
+    if lost and not any(table["kind"] == "passage" for table in tables):
+        tables = [{"kind": "passage", "rows": []}, *tables]
+    return [{**table, "lost": lost if table["kind"] == "passage" else []} for table in tables]
+
+
+def _lost_row(lane: Lane, fate: Fate) -> dict[str, Any]:
+    table = lane.graph.columns.chunks
+    row = next(
+        row
+        for row in sorted(chunk_rows(lane.graph, fate.document))
+        if table.text("id", row) == fate.chunk
+    )
+    data = passage(lane.graph, row, chunk_rows(lane.graph, fate.document))
+    return {
+        **data,
+        "key": Key("chunk", fate.chunk),
+        "score": None,
+        "text": "",
+        "sources": [],
+        "fate": fate.text,
+    }

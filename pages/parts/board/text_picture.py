@@ -1,4 +1,5 @@
-"""One picture of what several lanes on documents found: an entity of one name and a passage of one id stand at one place in every lane."""
+"""One picture of what several lanes on documents found: an entity of one name and a passage of one
+id stand at one place in every lane."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ ROLES = {"chunk": "passage", "node": "entity", "summary": "community", "communit
 
 @dataclass
 class Drawing:
-    """What is drawn so far: the name and role of each node by its key, what joins two of them, and each lane's share."""
+    """What is drawn so far: the name and role of each node by its key, what joins two of them, and
+    each lane's share."""
 
     nodes: dict[Key, dict[str, str]] = field(default_factory=dict)
     edges: dict[tuple[Key, Key], str] = field(default_factory=dict)  # the words of an edge
@@ -41,7 +43,8 @@ class TextPicture:
     """Makes the layout of a comparison; the places are found anew when there is more to draw."""
 
     def __init__(self, places: Mapping[str, Place] | None = None) -> None:
-        """`places` by key are those of another picture of the same documents, whose graphs may be edited otherwise."""
+        """`places` by key are those of another picture of the same documents, whose graphs may be
+        edited otherwise."""
         self._before = dict(places or {})
         self._numbers: dict[str, int] = {}
         self._laid: tuple[list[int], list[tuple[int, int]]] = ([], [])
@@ -63,8 +66,8 @@ class TextPicture:
         fates: Mapping[Key, Any],
         paths: LanePaths,
     ) -> dict[str, Any]:
-        """`layout`, as the board draws it, and `kept`: for each lane its share. `gold` are titles by chunk id, and `paths` the best of each
-        lane."""
+        """`layout`, as the board draws it, and `kept`: for each lane its share. `gold` are titles
+        by chunk id, and `paths` the best of each lane."""
         drawing = drawn(lanes, gold, paths)
         number = lambda key: self._numbers.setdefault(key, len(self._numbers))
         ids = [number(key) for key in drawing.nodes]
@@ -99,7 +102,8 @@ class TextPicture:
 
 
 def renamed(places: Mapping[str, Place], edits: Sequence[Edit]) -> dict[str, Place]:
-    """The places of a picture before some edits; an entity that they rename has its place under its new name too."""
+    """The places of a picture before some edits; an entity that they rename has its place under its
+    new name too."""
     found = dict(places)
     for edit in edits:
         old = Key("node", edit.names[0])
@@ -109,7 +113,8 @@ def renamed(places: Mapping[str, Place], edits: Sequence[Edit]) -> dict[str, Pla
 
 
 def drawn(lanes: Sequence[Lane], gold: Mapping[str, str], paths: LanePaths = ()) -> Drawing:
-    """The gold passages, then the lanes' paths and hits by turns, the best first, until there are enough; and what joins them."""
+    """The gold passages, then the lanes' paths and hits by turns, the best first, until there are
+    enough; and what joins them."""
     found = [[hit for hit in hits_of(lane) if hit.kind != "triple"] for lane in lanes]
     paths = paths or [()] * len(lanes)
     most = MOST_NODES
@@ -164,7 +169,8 @@ def _path(drawing: Drawing, path: Mapping[str, Any], gold: Mapping[str, str], mo
 
 
 def _spread(places: dict[int, Place]) -> dict[int, Place]:
-    """The places with their order in each direction kept and the gaps evened out halfway, so that a crowd has room."""
+    """The places with their order in each direction kept and the gaps evened out halfway, so that a
+    crowd has room."""
     found: dict[int, list[float]] = {node: [] for node in places}
     for axis in (0, 1):
         order = sorted(places, key=lambda node: (places[node][axis], node))
@@ -201,7 +207,8 @@ def _ends(lane: Lane) -> list[tuple[Key, Key, str]]:
 
 
 def pointed(lanes: Sequence[Lane], keys: Iterable[Key]) -> dict[str, dict[str, Any]]:
-    """What each key points at in the picture, as the board knows paths: its own node, or both ends of a relation and what joins them."""
+    """What each key points at in the picture, as the board knows paths: its own node, or both ends
+    of a relation and what joins them."""
     ends = {
         hit.key: end[:2]
         for lane in lanes
@@ -214,7 +221,8 @@ def pointed(lanes: Sequence[Lane], keys: Iterable[Key]) -> dict[str, dict[str, A
 def _joined(
     drawing: Drawing, lane: Lane, hits: Sequence[Hit], paths: Sequence[Mapping[str, Any]] = ()
 ) -> tuple[list[str], set[Key]]:
-    """The edges of a lane among what is drawn, which are added to the drawing, and the ends of its relations."""
+    """The edges of a lane among what is drawn, which are added to the drawing, and the ends of its
+    relations."""
     edges: dict[tuple[Key, Key], str] = {}
     ends: set[Key] = set()
     for path in paths:

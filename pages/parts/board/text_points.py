@@ -26,11 +26,11 @@ Data = dict[str, Any]
 
 
 def points_data(lane: Lane) -> Data | None:
-    """The points of a lane, in the order in which they are picked: `rows` with `score, text, of, more, unread`, and a `note` that counts
-    them; None in other lines.
+    """The points of a lane, in the order in which they are picked: `rows` with `score, text, of,
+    more, unread`, and a `note` that counts them; None in other lines.
 
-    `of` are the first parts that a point was noted on, each with the `key` of its hit; `more` are not named. `unread` ones had no room
-    among those that the answer was made from.
+    `of` are the first parts that a point was noted on, each with the `key` of its hit; `more` are
+    not named. `unread` ones had no room among those that the answer was made from.
     """
     state = lane.state
     if state.points is None:
@@ -87,11 +87,10 @@ def _note(lane: Lane, state: State, shown: int | None) -> str:
             )
         )
     if shown is not None and shown < len(state.points):
-        said.append(
-            tr("The answer was made from the best {shown:,}.", shown=shown)
-            if shown
-            else tr("The answer was made from none of them.")
-        )
+        if shown:
+            said.append(tr("The answer was made from the best {shown:,}.", shown=shown))
+        else:
+            said.append(tr("The answer was made from none of them."))
     if lane.status == FAILED and shown is None:
         said.append(tr("Then the lane failed: no answer was made from them."))
     return " ".join(said)

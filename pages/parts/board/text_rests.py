@@ -1,4 +1,5 @@
-"""What the sentences that a lane says most likely rest on, as the board shows it where a sentence is pressed."""
+"""What the sentences that a lane says most likely rest on, as the board shows it where a sentence
+is pressed."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ Data = dict[str, Any]
 
 
 def rests_data(lane: Lane) -> list[Data] | None:
-    """Of each sentence of the answer, or of the excerpt where no model answered, the passage that it rests on; None where it is not known.
+    """Of each sentence of the answer, or of the excerpt where no model answered, the passage that
+    it rests on; None where it is not known.
 
     Places are counted as a browser counts letters.
     """

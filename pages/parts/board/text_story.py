@@ -1,4 +1,5 @@
-"""The replay of a lane that reads documents batch by batch: what each batch brought in, beside which neighbour, and with which score."""
+"""The replay of a lane that reads documents batch by batch: what each batch brought in, beside
+which neighbour, and with which score."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ NEIGHBOURS = "neighbours"  # ends the title of a batch that was taken from the n
 def story(
     lane_id: str, lane: Lane, gold: Iterable[str] = ()
 ) -> tuple[list[Data], dict[str, Data], dict[str, Data]]:
-    """The stories of a lane, the paths that their frames light, and what is said of each; all empty where nothing came in batches.
+    """The stories of a lane, the paths that their frames light, and what is said of each; all empty
+    where nothing came in batches.
 
     The documents `gold` have a star before their titles.
     """
@@ -96,7 +98,8 @@ def _batches(links: Simple, step: Step) -> Iterator[tuple[str, int, list[Brought
 def _adaptive(
     links: Simple, frames: tuple[Frame, ...]
 ) -> dict[int, tuple[int, int | None, float | None]]:
-    """As `brought_by`, of GAR: a neighbour was brought in by the best scored node read before it."""
+    """As `brought_by`, of GAR: a neighbour was brought in by the best scored node read before
+    it."""
     scores: dict[int, float] = {}
     found: dict[int, tuple[int, int | None, float | None]] = {}
     for number, frame in enumerate(frames):

@@ -11,14 +11,15 @@ from core.cases import answer_text, rate, rating_of, unrate, verdict
 from core.engine import Comparison, Lane
 from core.errors import HopscopeError
 from core.runtime.jobs import DONE
-from pages.parts.shared.problems import shown_errors
+from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.text import plain
 
 WORDS = {True: "up", False: "down", None: None}
 
 
 def show_thumbs(comparison: Comparison, payload: dict[str, Any]) -> dict[str, Any]:
-    """The board's data with the verdict on each answer that there is; where the log cannot be read, a sentence and no thumbs."""
+    """The board's data with the verdict on each answer that there is; where the log cannot be read,
+    a sentence and no thumbs."""
     lanes = list(payload["lanes"])
     try:
         for place, lane in enumerate(comparison.lanes):
@@ -30,7 +31,8 @@ def show_thumbs(comparison: Comparison, payload: dict[str, Any]) -> dict[str, An
 
 
 def press_thumb(comparison: Comparison, pressed: Mapping[str, str] | None) -> None:
-    """Write down the thumb that was pressed, if any: up, down, or none to take it back; then draw the screen anew."""
+    """Write down the thumb that was pressed, if any: up, down, or none to take it back; then draw
+    the screen anew."""
     if pressed is None:
         return
     lane = comparison.lanes[int(pressed["lane"].removeprefix("lane-"))]

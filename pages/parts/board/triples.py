@@ -1,4 +1,5 @@
-"""What a board shows of a comparison on a graph of triples: the shared picture, and of each lane its subgraph, funnel and answers."""
+"""What a board shows of a comparison on a graph of triples: the shared picture, and of each lane
+its subgraph, funnel and answers."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ class TripleView:
         return self._picture.places
 
     def share(self, verdict: Verdict) -> dict[str, Any]:
-        """What all lanes share: `layout, paths, fates`, and of each lane the `best` paths, those `missed` and the `stories`."""
+        """What all lanes share: `layout, paths, fates`, and of each lane the `best` paths, those
+        `missed` and the `stories`."""
         come = tuple(lane.retrieved and lane.version for lane in self._comparison.lanes)
         ready = (by_model(self._comparison), verdict.named, come)
         if ready != self._ready:
@@ -105,8 +107,9 @@ class TripleView:
         return tone_of(one)
 
     def _draw(self, named: Sequence[str]) -> dict[str, Any]:
-        """Everything that depends on what was retrieved: the paths to show, the nodes to draw, their places, the fates. The answers that
-        are `named` come first among those that were lost, and are drawn in any case."""
+        """Everything that depends on what was retrieved: the paths to show, the nodes to draw,
+        their places, the fates. The answers that are `named` come first among those that were lost,
+        and are drawn in any case."""
         comparison = self._comparison
         models = [lane_by_model(comparison, lane) for lane in comparison.lanes]
         lost = lost_paths(
@@ -144,7 +147,8 @@ class TripleView:
         }
 
     def _alive(self, state: State, by_model: bool) -> list[int]:
-        """The known answers on a path that is read: by the language model in its prompt, or by the graph reader."""
+        """The known answers on a path that is read: by the language model in its prompt, or by the
+        graph reader."""
         answers = answer_nodes(self._comparison)
         return sorted(
             answers.intersection(
@@ -154,7 +158,8 @@ class TripleView:
 
 
 def _hits(comparison: Comparison) -> dict[str, dict[str, Any]]:
-    """The nodes and relations that lanes rank, by key, as the board knows paths: of a relation both ends and what joins them."""
+    """The nodes and relations that lanes rank, by key, as the board knows paths: of a relation both
+    ends and what joins them."""
     found: dict[str, dict[str, Any]] = {}
     for hit in (hit for lane in comparison.lanes for hit in hits_of(lane)):
         nodes, edges = [hit.item], list[int]()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from core.diagnosis.funnel import Stage
@@ -40,10 +41,30 @@ def stage_data(stage: Stage) -> dict[str, Any]:
 
 
 def tone_of(one: Explained) -> str:
-    """good where all that counts is found, warn where some is, bad where none is; of no known answers good."""
+    """good where all that counts is found, warn where some is, bad where none is; of no known
+    answers good."""
     return "good" if not one.of or one.right == one.of else "warn" if one.right else "bad"
 
 
 def verdict_data(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
     """How many of the known answers are given."""
     return None if count is None else {"right": count, "of": len(set(answers))}
+
+
+def tone(one: Explained, funnel: Sequence[dict[str, Any]] | None) -> str:
+    """good where nothing was lost, bad where nothing came through, else warn."""
+    if one.stage is None:
+        return "good"
+    known = [
+        stage for stage in funnel or () if stage["alive"] is not None and stage["stage"] != "answer"
+    ]
+    return "bad" if one.stage != "answer" and (not known or not known[-1]["alive"]) else "warn"
+
+
+def answer_tag(right: int | None, of: int, said: bool) -> dict[str, Any] | None:
+    """The tag on what a lane says: so many of the known answers, in a word where there is one
+    alone."""
+    if right is None:
+        return None
+    words = (tr("right"), tr("wrong")) if said else (tr("answer in it"), tr("not in it"))
+    return {"right": right, "of": of} | ({"word": words[0 if right else 1]} if of == 1 else {})

@@ -1,4 +1,5 @@
-"""Adding a graph from a database: its address, a look at its first triples, and a copy that is built as a job."""
+"""Adding a graph from a database: its address, a look at its first triples, and a copy that is
+built as a job."""
 
 from __future__ import annotations
 

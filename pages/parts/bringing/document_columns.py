@@ -1,4 +1,5 @@
-"""How files are to be read: which are published sets, which columns of tables hold what, and the encoding of texts that are not UTF-8."""
+"""How files are to be read: which are published sets, which columns of tables hold what, and the
+encoding of texts that are not UTF-8."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ SENTENCE = tr("none: each row as a sentence")
 
 
 def choose_columns(files: list) -> Columns | None:
-    """The choice of columns where some of the files are tables that have any in common; None where nothing is to be chosen."""
+    """The choice of columns where some of the files are tables that have any in common; None where
+    nothing is to be chosen."""
     published = {
         file.file_id: form for file in files if (form := _form(file.file_id, file.name, file))
     }

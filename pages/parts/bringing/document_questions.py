@@ -12,7 +12,7 @@ from core.errors import HopscopeError
 from core.io.temporary import temporary_folder
 from pages.parts.bringing.question_file import Chosen, choose_questions
 from pages.parts.bringing.uploads import save_upload
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.people import barred
 from pages.parts.shared.sentences import write
 from pages.parts.shared.session_state import session

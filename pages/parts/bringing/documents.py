@@ -1,4 +1,5 @@
-"""Documents brought by a person: files into a new corpus or one of their own, read as a job; and taking them away again."""
+"""Documents brought by a person: files into a new corpus or one of their own, read as a job; and
+taking them away again."""
 
 from __future__ import annotations
 
@@ -23,8 +24,7 @@ from pages.parts.bringing.hub_set import HubSet, hub_set
 from pages.parts.bringing.target_corpus import choose_target, own_corpora
 from pages.parts.bringing.tool_index import begin_opened, open_another
 from pages.parts.bringing.uploads import save_uploads
-from pages.parts.shared.buttons import button
-from pages.parts.shared.problems import shown_errors
+from pages.parts.shared.actions import button, shown_errors
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
@@ -156,7 +156,8 @@ def _watch(job: Job) -> None:
 
 
 def _missing(brought: Brought) -> None:
-    """Say which documents the files had earlier and no longer have, with a way to remove those that the corpus still has."""
+    """Say which documents the files had earlier and no longer have, with a way to remove those that
+    the corpus still has."""
     name = brought.corpus.name
     left: tuple[str, ...] = ()
     if brought.missing and (corpus := own_corpus(name)) is not None:

@@ -18,7 +18,8 @@ BY_THE_TEXT = ""
 
 
 def choose_encoding(files: list, key: str = "upload_encoding") -> str:
-    """The encoding that is chosen where one of the files is not UTF-8; empty where none is to be chosen or it is to be recognised."""
+    """The encoding that is chosen where one of the files is not UTF-8; empty where none is to be
+    chosen or it is to be recognised."""
     texts = [file for file in files if PurePath(file.name.lower()).suffix in TEXTS]
     other = next(
         ((file.name, fit) for file in texts if (fit := _that_fit(file.file_id, file))), None
@@ -45,7 +46,8 @@ def choose_encoding(files: list, key: str = "upload_encoding") -> str:
 
 @st.cache_data(max_entries=32, show_spinner=tr("Looking at the letters …"))
 def _that_fit(id: str, _file) -> dict[str, str]:
-    """The encodings that fit a file, each with some of its words; none where it is UTF-8, or states its encoding by a mark."""
+    """The encodings that fit a file, each with some of its words; none where it is UTF-8, or states
+    its encoding by a mark."""
     data = _file.getvalue()
     if marked(data):
         return {}

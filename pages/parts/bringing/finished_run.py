@@ -1,4 +1,5 @@
-"""Finished runs brought from files: a file is dropped, read, and becomes a method; those that are there, and their removal."""
+"""Finished runs brought from files: a file is dropped, read, and becomes a method; those that are
+there, and their removal."""
 
 from __future__ import annotations
 
@@ -13,8 +14,7 @@ from core.retrievers.runs.saved import OWNED_AS, FileRun, bring, remove, runs
 from core.sharing import why_not
 from core.sources import Source
 from pages.parts.bringing.uploads import save_upload
-from pages.parts.shared.buttons import button
-from pages.parts.shared.problems import result_of
+from pages.parts.shared.actions import button, result_of
 from pages.parts.shared.sentences import write
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
@@ -30,7 +30,8 @@ TAKEN = tr(
 
 
 def bring_run(on: Source) -> None:
-    """Draw the box in which a file is dropped, what the last one held, and the runs of what is chosen."""
+    """Draw the box in which a file is dropped, what the last one held, and the runs of what is
+    chosen."""
     known = [
         one for one in runs().values() if (one.source_kind, one.source_name) == (on.kind, on.name)
     ]
@@ -104,7 +105,8 @@ def _new(folder: Path) -> Path:
 
 
 def _row(one: FileRun) -> None:
-    """A run that is there: what it holds, what was left out of its file, and the button that removes it."""
+    """A run that is there: what it holds, what was left out of its file, and the button that
+    removes it."""
     with st.container(
         horizontal=True,
         vertical_alignment="center",

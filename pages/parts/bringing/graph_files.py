@@ -1,4 +1,5 @@
-"""Adding a graph: from a database, or files of triples in any format, with tables of nodes; looked at first, then built as a job."""
+"""Adding a graph: from a database, or files of triples in any format, with tables of nodes; looked
+at first, then built as a job."""
 
 from __future__ import annotations
 
@@ -45,8 +46,9 @@ ORIGINS = (tr(":material/upload_file: Files"), tr(":material/database: A databas
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are to be read: the format, the columns in words, of RDF what becomes of literals and the language of labels, whether the
-    first row names the columns, and the encoding; each empty for the usual one."""
+    """How files are to be read: the format, the columns in words, of RDF what becomes of literals
+    and the language of labels, whether the first row names the columns, and the encoding; each
+    empty for the usual one."""
 
     format: str
     columns: str
@@ -57,7 +59,8 @@ class Reading:
 
 
 def add_graph() -> None:
-    """Draw the form, the first rows of the files or the database, and the job that builds the graph."""
+    """Draw the form, the first rows of the files or the database, and the job that builds the
+    graph."""
     origin = st.segmented_control(
         tr("Where the graph comes from"),
         ORIGINS,
@@ -180,7 +183,8 @@ def _types() -> list[str]:
 
 
 def _look(files: list, how: Reading) -> Looked:
-    """The beginning of the files as they are read; an error names the line. Looked at once, until a file or its reading changes."""
+    """The beginning of the files as they are read; an error names the line. Looked at once, until a
+    file or its reading changes."""
 
     def work(job: Job) -> Looked:
         with tempfile.TemporaryDirectory() as folder:

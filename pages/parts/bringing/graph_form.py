@@ -1,4 +1,5 @@
-"""What adding a graph has in common, whether it comes from files or a database: a look at it, a form, and the job that builds it."""
+"""What adding a graph has in common, whether it comes from files or a database: a look at it, a
+form, and the job that builds it."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from core.runtime.jobs import CANCELLED, DONE, Job
 from core.sources import GraphSource
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
@@ -51,7 +52,8 @@ WAYS: dict[Direction, str] = {
 
 @dataclass(frozen=True)
 class Looked:
-    """The first triples of files, what is said of them by column, some nodes with what is said of them, and sentences on the reading."""
+    """The first triples of files, what is said of them by column, some nodes with what is said of
+    them, and sentences on the reading."""
 
     triples: list[tuple[str, str, str]] = field(default_factory=list)
     said: dict[str, list[Any]] = field(default_factory=dict)
@@ -76,7 +78,8 @@ def looked_of(source: TripleFile, watch: Watch = NO_WATCH) -> Looked:
 
 
 def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
-    """Draw what was seen and the form below it, `name` in it; the name and the way of searches of the graph once its button is pressed."""
+    """Draw what was seen and the form below it, `name` in it; the name and the way of searches of
+    the graph once its button is pressed."""
     if looked.notes:
         st.info("\n".join(f"- {plain(note)}" for note in looked.notes))
     for warning in looked.warnings:
@@ -135,7 +138,8 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
 
 
 def begin(name: str, way: Direction, folder: Path, source: Callable[[Job], TripleFile]) -> None:
-    """Start the job that builds a graph of the source, which lies in the temporary folder; an error is drawn."""
+    """Start the job that builds a graph of the source, which lies in the temporary folder; an error
+    is drawn."""
     try:
         name = free_name(name)
     except HopscopeError as error:
@@ -156,7 +160,8 @@ def begin(name: str, way: Direction, folder: Path, source: Callable[[Job], Tripl
 
 
 def begin_with(name: str, work: Callable[[Job], tuple[str, list[str]]]) -> None:
-    """Start the job that adds the graph of that name; it gives the name and sentences on what came of it."""
+    """Start the job that adds the graph of that name; it gives the name and sentences on what came
+    of it."""
     session.upload_job = engine().jobs.run(f"add-{name}", work, again=True).key
 
 

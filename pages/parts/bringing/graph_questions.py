@@ -1,4 +1,5 @@
-"""Adding questions: a file of them in any format, looked at first, then kept as a set of a graph."""
+"""Adding questions: a file of them in any format, looked at first, then kept as a set of a
+graph."""
 
 from __future__ import annotations
 
@@ -14,9 +15,8 @@ from core.datasets.own import OWNED_AS, added_sets, clean_name, remove_set
 from pages.parts.bringing.question_file import Chosen, choose_questions
 from pages.parts.bringing.uploads import save_upload
 from pages.parts.question.set_actions import go_on, ways_on
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button, result_of
 from pages.parts.shared.people import barred, whose
-from pages.parts.shared.problems import noted_errors, result_of
 from pages.parts.shared.session import engine, graph_name
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -37,8 +37,8 @@ def add_questions() -> None:
 
 
 def _misfit(graph: str, chosen: Chosen) -> str:
-    """What of the questions does not fit a graph, or where none is named the graphs of their own rows, looked at once; empty where all
-    fits, or the graph cannot be opened."""
+    """What of the questions does not fit a graph, or where none is named the graphs of their own
+    rows, looked at once; empty where all fits, or the graph cannot be opened."""
     if not graph:
         return rows_fit(len(chosen.found.questions), chosen.graphs).words(OWN)
 
@@ -79,34 +79,25 @@ def _form(chosen: Chosen) -> None:
                 key="questions_asked_on",
                 width=220,
             )
-        st.button(
-            tr("Keep the questions"),
-            type="primary",
-            key="questions_keep",
-            icon=":material/library_add:",
-            on_click=_keep,
-            args=(file, title, graph),
-            kwargs={
-                "format": chosen.format,
-                "columns": chosen.columns,
-                "encoding": chosen.encoding,
-                "graphs": graphs,
-            },
-        )
+        how = {"format": chosen.format, "columns": chosen.columns, "encoding": chosen.encoding}
+        keep = partial(_keep, file, title, graph, graphs=graphs, **how)
+        label = tr("Keep the questions")
+        button(label, keep, type="primary", key="questions_keep", icon="library_add")
     if problem := _misfit(graph if graphs == "union" else "", chosen):
         st.warning(plain(problem))
 
 
 def _keep(file, title: str, graph: str, **how: str) -> None:
     """Keep the file as a set; what stands in the way is told on the next drawing."""
-    with noted_errors(), tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         path = save_upload(file, Path(folder))
         known = keep_set(path, clean_name(title), title, graph, **how)
         session.questions_added = (known.name, file.file_id)
 
 
 def _save(file) -> None:
-    """Says that the last file was kept and leads on, until another file is chosen or the set is removed."""
+    """Says that the last file was kept and leads on, until another file is chosen or the set is
+    removed."""
     name, of = session.questions_added
     added = added_sets().get(name)
     if added is None or (file is not None and file.file_id != of):

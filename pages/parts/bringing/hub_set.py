@@ -1,4 +1,5 @@
-"""A set that a person names by its id on a hub, fetched as a job, and then chosen like a file that was uploaded."""
+"""A set that a person names by its id on a hub, fetched as a job, and then chosen like a file that
+was uploaded."""
 
 from __future__ import annotations
 
@@ -32,8 +33,9 @@ class HubSet:
 
 
 def hub_set(key: str, example: str, folders: bool = False) -> HubSet | None:
-    """Draw the field for an id and what came of fetching it; the set once it is here. A set of documents, which is a folder, only where
-    `folders` are taken. Where the app is shared there is no such field, as whoever writes an id fills the server's disk."""
+    """Draw the field for an id and what came of fetching it; the set once it is here. A set of
+    documents, which is a folder, only where `folders` are taken. Where the app is shared there is
+    no such field, as whoever writes an id fills the server's disk."""
     if shared():
         return None
     id = st.text_input(

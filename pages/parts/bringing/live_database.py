@@ -29,7 +29,8 @@ BOUNDS = (  # the name of each bound, its label, step, and the width of its fiel
 
 
 def live_database() -> None:
-    """Draw the form; sent, the database is asked whether it answers, as a job, and added where it does."""
+    """Draw the form; sent, the database is asked whether it answers, as a job, and added where it
+    does."""
     caption(
         "Nothing is copied: of each question the neighbourhood of its entities is fetched when it is asked, within these bounds."
     )

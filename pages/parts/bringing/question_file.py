@@ -42,7 +42,8 @@ TYPES = [
 
 @dataclass(frozen=True)
 class Chosen:
-    """A file of questions, how it is read, what it holds, and how many of its rows bring a graph."""
+    """A file of questions, how it is read, what it holds, and how many of its rows bring a
+    graph."""
 
     file: Any
     format: str
@@ -58,8 +59,9 @@ class Chosen:
 
 
 def choose_questions(key: str, documents: bool = False) -> tuple[Any, Chosen | None]:
-    """Draw the choice of a file, of how it is read, and its first questions; the file that was chosen, and what it holds where it can be
-    read. `documents` where they are asked of documents, of which rows may name the gold ones."""
+    """Draw the choice of a file, of how it is read, and its first questions; the file that was
+    chosen, and what it holds where it can be read. `documents` where they are asked of documents,
+    of which rows may name the gold ones."""
     also = tr("answers and gold documents") if documents else tr("answers or entities")
     st.write(
         tr(
@@ -120,7 +122,8 @@ def choose_questions(key: str, documents: bool = False) -> tuple[Any, Chosen | N
 
 
 def _look(name: str, file, how: dict[str, Any], documents: bool) -> Job:
-    """What the file holds, as a job that has ended. Looked at once, until the file or how it is read changes."""
+    """What the file holds, as a job that has ended. Looked at once, until the file or how it is
+    read changes."""
 
     def work(job: Job) -> tuple[QuestionFile, int]:
         most = MOST_TEXT

@@ -73,7 +73,8 @@ def choose_target(
 
 
 def new_name(title: str) -> str:
-    """The name of a new corpus of that title; a number where its letters are none of a to z. Raises BadInput where it is blank or taken."""
+    """The name of a new corpus of that title; a number where its letters are none of a to z. Raises
+    BadInput where it is blank or taken."""
     if not title.strip():
         raise BadInput(tr("Give the new texts a title."))
     name = clean_name(title)[:MAX_NAME_LETTERS].strip("-")

@@ -1,4 +1,5 @@
-"""The index of another tool opened on Texts: its folder dropped, zipped, or named by its path; looked at first, then made a corpus."""
+"""The index of another tool opened on Texts: its folder dropped, zipped, or named by its path;
+looked at first, then made a corpus."""
 
 from __future__ import annotations
 
@@ -22,8 +23,7 @@ from core.sharing import shared
 from pages.parts.bringing.inspection import inspect_upload
 from pages.parts.bringing.target_corpus import choose_target, own_corpora
 from pages.parts.bringing.uploads import save_folder, save_upload
-from pages.parts.shared.buttons import button
-from pages.parts.shared.problems import shown_errors
+from pages.parts.shared.actions import button, shown_errors
 from pages.parts.shared.sentences import write
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
@@ -91,12 +91,14 @@ def begin_opened(corpus: Corpus) -> None:
 
 
 def _on_this_computer() -> bool:
-    """Whether nobody but who sits here reaches this page, so that it may read what lies on this computer."""
+    """Whether nobody but who sits here reaches this page, so that it may read what lies on this
+    computer."""
     return not shared() and st.get_option("server.address") in LOOPBACK
 
 
 def _chosen(way: str) -> tuple[tuple[str, ...], Held] | None:
-    """What was chosen: what tells one choice from another, and what lays it down; None where nothing was."""
+    """What was chosen: what tells one choice from another, and what lays it down; None where
+    nothing was."""
     if way == PATH:
         typed = st.text_input(
             tr("Path of its folder"),

@@ -1,4 +1,5 @@
-"""The line that is put together on Build, as this session holds it, and what a message of the browser does to it."""
+"""The line that is put together on Build, as this session holds it, and what a message of the
+browser does to it."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ Check = Callable[[str, Parameter], None]
 
 @dataclass(frozen=True)
 class Trouble:
-    """Why a change was not made: at the parameter `name` of the brick `key`, or in the text of the line, which stays as it was `typed`."""
+    """Why a change was not made: at the parameter `name` of the brick `key`, or in the text of the
+    line, which stays as it was `typed`."""
 
     sentence: str
     key: int | None = None
@@ -32,7 +34,8 @@ class Trouble:
 
 @dataclass
 class Bench:
-    """The draft with its way back, the chosen brick (by key) or slot, and what of the browser's messages was done."""
+    """The draft with its way back, the chosen brick (by key) or slot, and what of the browser's
+    messages was done."""
 
     history: History = field(default_factory=History)
     picked: int | Slot | None = None
@@ -57,7 +60,8 @@ class Bench:
 
     @property
     def chosen(self) -> int | Slot:
-        """The chosen brick or slot; the usual slot where none is, or what was chosen is not there any more."""
+        """The chosen brick or slot; the usual slot where none is, or what was chosen is not there
+        any more."""
         if isinstance(self.picked, Slot) and row_at(self.draft, self.picked) is not None:
             return self.picked
         if isinstance(self.picked, int) and self.draft.find(self.picked) is not None:
@@ -80,7 +84,8 @@ class Bench:
         self.picked = None
 
     def hear(self, message: Mapping[str, Any], check: Check) -> bool:
-        """Do the edits of a message that were not done yet; whether there was one. `check` raises for a model that is not known."""
+        """Do the edits of a message that were not done yet; whether there was one. `check` raises
+        for a model that is not known."""
         edits, self.done = new_edits(message, self.done)
         for one in edits:
             self._do(one, check)

@@ -1,4 +1,5 @@
-"""What a change of the line did to the question: figures before and now, and the paths or passages that are new or were dropped."""
+"""What a change of the line did to the question: figures before and now, and the paths or passages
+that are new or were dropped."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ Data = dict[str, Any]
 
 
 def change_data(comparison: Comparison, before: Line | None, now: Line | None) -> Data | None:
-    """What is drawn of a comparison of the line before and the line now, or of the line now alone; None until its lanes are done."""
+    """What is drawn of a comparison of the line before and the line now, or of the line now alone;
+    None until its lanes are done."""
     lanes = comparison.lanes
     if any(lane.status != DONE for lane in lanes):
         return None
@@ -52,7 +54,8 @@ def change_data(comparison: Comparison, before: Line | None, now: Line | None) -
 
 
 def _counts(comparison: Comparison, rows: Sequence[Data]) -> dict[str, int]:
-    """How many paths or hits the change did what to: of all that the lanes retained where they walk one graph, else of those drawn."""
+    """How many paths or hits the change did what to: of all that the lanes retained where they walk
+    one graph, else of those drawn."""
     drawn: dict[str, int] = {name: sum(row["turn"] == name for row in rows) for name in ORDER}
     found = [lane.state.paths for lane in comparison.lanes]
     if (
@@ -67,7 +70,8 @@ def _counts(comparison: Comparison, rows: Sequence[Data]) -> dict[str, int]:
 
 
 def _facts(*both: Figures, documents: bool) -> list[Data]:
-    """The figures, those before first: `label`, `before` (null where there was no run) and `now` in words, and whether that is better."""
+    """The figures, those before first: `label`, `before` (null where there was no run) and `now` in
+    words, and whether that is better."""
     old, new = (both[0] if len(both) > 1 else None), both[-1]
     of = lambda one: None if one is None or one.alive is None or not one.of else len(one.alive)
     yes = lambda one: None if one is None or one.first_right is None else int(one.first_right)
@@ -102,7 +106,8 @@ def _facts(*both: Figures, documents: bool) -> list[Data]:
 def _fact(
     label: str, old: float | None, new: float | None, words: Any, better: int, unit: str = ""
 ) -> Data | None:
-    """One figure; `better` is 1 where more is better, -1 where less is, else 0. None where it is not known of the line now."""
+    """One figure; `better` is 1 where more is better, -1 where less is, else 0. None where it is
+    not known of the line now."""
     if new is None:
         return None
     tone = "same"
@@ -139,7 +144,8 @@ def _path_rows(board: Data, both: bool) -> list[Data]:
 
 
 def _hit_rows(board: Data, both: bool) -> list[Data]:
-    """The passages, entities and relations that either line found, those that are new or were dropped first."""
+    """The passages, entities and relations that either line found, those that are new or were
+    dropped first."""
     ranks: list[dict[str, int]] = []
     titles: dict[str, tuple[str, bool]] = {}
     for lane in board["lanes"]:
@@ -208,8 +214,8 @@ def _path_text(path: Data) -> str:
 
 
 def _picture(board: Data, rows: Sequence[Data]) -> Data:
-    """The few nodes of the comparison's one layout, in columns by hops, with what the change did to each edge and node; empty where the
-    lanes find no paths."""
+    """The few nodes of the comparison's one layout, in columns by hops, with what the change did to
+    each edge and node; empty where the lanes find no paths."""
     placed = {node["id"]: node for node in board["layout"]["nodes"] if "at" in node}
     edges: dict[tuple[Any, Any], list[Turn]] = {}
     nodes: dict[Any, list[Turn]] = {}

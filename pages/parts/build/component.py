@@ -11,7 +11,8 @@ from pages.parts.shared.session_state import Key, Session
 
 
 def bricks(bench: Bench, data: dict[str, Any], said: Key[Any] = Session.bricks) -> None:
-    """Draw the line; `bench` does what the browser says under the key `said`, before the next run of the page draws."""
+    """Draw the line; `bench` does what the browser says under the key `said`, before the next run
+    of the page draws."""
 
     def take() -> None:
         bench.hear((said.value or {}).get("said") or {}, check_expression)

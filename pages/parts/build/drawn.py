@@ -1,4 +1,5 @@
-"""What the line of bricks shows, as plain data: bricks and slots, the palette of what fits, and the form of the chosen brick."""
+"""What the line of bricks shows, as plain data: bricks and slots, the palette of what fits, and the
+form of the chosen brick."""
 
 from __future__ import annotations
 
@@ -100,35 +101,46 @@ def drawn(
     documents: bool = True,
     refused: Callable[[Any], str] = lambda operator: "",
 ) -> dict[str, Any]:
-    """The data of assets/bricks; see the head of bricks.js. `outcomes` has by key what came of a brick when the line was run, `extra` the
-    steps of the run that are no brick of the line; `advice` says what is suggested for the chosen one, `curves` what values of
-    its parameters do. Without `documents`, on a graph of triples, steps that begin at a graph of texts are offered last. `refused` says
-    why an operator with its defaults cannot be used here, wherever it is put."""
+    """The data of assets/bricks; see the head of bricks.js.
+
+    Parameters
+    ----------
+    outcomes : by key what came of a brick when the line was run.
+    extra : the steps of the run that are no brick of the line.
+    advice, curves : what is suggested for the chosen brick, and what values of its parameters do.
+    documents : without it steps that begin at a graph of texts are offered last.
+    refused : why an operator with its defaults cannot be used here, wherever it is put.
+    """
     draft, chosen = bench.draft, bench.chosen
     known = faults(draft)
     one = draft.find(chosen) if isinstance(chosen, int) else None
+    form = None
+    if one is not None:
+        form = {**_form(one, bench, curves(one.key)), "advice": advice(one.operator)}
     return {
         "bricks": [_brick(draft, brick, known, outcomes) for brick in draft.bricks],
         "extra": list(extra),
         "chosen": {"slot": str(chosen)} if isinstance(chosen, Slot) else {"key": chosen},
         "palette": _palette_once(bench, documents, refused),
-        "form": None
-        if one is None
-        else {**_form(one, bench, curves(one.key)), "advice": advice(one.operator)},
+        "form": form,
         "slots": {str(slot): _slot_words(draft, slot) for slot in slots(draft)},
         "start": START[draft.grammar],
-        "text": draft.text,
-        "typed": bench.trouble.typed
-        if bench.trouble is not None and bench.trouble.key is None
-        else None,
-        "trouble": bench.trouble.sentence
-        if bench.trouble is not None and bench.trouble.key is None
-        else "",
-        "as_text": bench.as_text,
+        **_as_text(bench),
         "complete": bench.line is not None,
         "undo": bool(bench.history.before),
         "redo": bool(bench.history.after),
         **bench.done._asdict(),
+    }
+
+
+def _as_text(bench: Bench) -> dict[str, Any]:
+    """The line as text, and why what was typed there could not be read."""
+    trouble = bench.trouble if bench.trouble is not None and bench.trouble.key is None else None
+    return {
+        "text": bench.draft.text,
+        "typed": trouble.typed if trouble is not None else None,
+        "trouble": trouble.sentence if trouble is not None else "",
+        "as_text": bench.as_text,
     }
 
 
@@ -181,7 +193,8 @@ def _brick(
 
 
 def words(brick: Brick) -> str:
-    """What a brick with its defaults does in a few words; empty where its title says as much, or what it holds."""
+    """What a brick with its defaults does in a few words; empty where its title says as much, or
+    what it holds."""
     said = "" if brick.operator is None or brick.arms else brick.operator.words()
     rest = said
     if said.casefold().startswith(brick.cls.title.casefold()):
@@ -194,7 +207,8 @@ def _arm_words(name: str) -> str:
 
 
 def changed(brick: Brick) -> list[list[str]]:
-    """The parameters of a brick that differ from the default, the first few of them, each with its value."""
+    """The parameters of a brick that differ from the default, the first few of them, each with its
+    value."""
     found = [
         (tr(p.label), brick.given[p.name])
         for p in parameters(brick.cls)
@@ -232,7 +246,8 @@ def _slot_words(draft: Draft, slot: Slot) -> str:
 
 
 def _palette_once(bench: Bench, documents: bool, refused: Callable[[Any], str]) -> dict[str, Any]:
-    """The palette of the chosen place, drawn once as long as line and place stay, as while the line runs."""
+    """The palette of the chosen place, drawn once as long as line and place stay, as while the line
+    runs."""
     place = bench.chosen, documents
     if bench.palette is None or bench.palette[0] is not bench.draft or bench.palette[1] != place:
         bench.palette = bench.draft, place, _palette(bench.draft, bench.chosen, documents, refused)
@@ -348,8 +363,8 @@ def entry(cls: type, current: Brick | None, targets: Mapping[str, list[Any]]) ->
 
 @cache
 def about(cls: type) -> dict[str, Any]:
-    """What an operator is in more words: its description, what it reads and gives, and the methods of papers or kinds of graph that have
-    it."""
+    """What an operator is in more words: its description, what it reads and gives, and the methods
+    of papers or kinds of graph that have it."""
     if cls is Branch:
         return {
             "text": [BRANCH_ABOUT],
@@ -376,7 +391,8 @@ def about(cls: type) -> dict[str, Any]:
 
 
 def _used(cls: type[Any]) -> str:
-    """The published methods, or the kinds of graph, that have an operator, the first few of them by name."""
+    """The published methods, or the kinds of graph, that have an operator, the first few of them by
+    name."""
     if cls in BUILDING.operators.values():
         found = list(
             dict.fromkeys(

@@ -38,7 +38,8 @@ EXPRESSION_HELP = tr(
 
 
 def sentence_of(operator: Declared) -> str:
-    """What an operator does: the first sentence of its description, with the values of the parameters it names."""
+    """What an operator does: the first sentence of its description, with the values of the
+    parameters it names."""
     text = (
         " ".join((inspect.getdoc(type(operator)) or "").split("\n\n")[0].split())
         .split(". ")[0]
@@ -52,8 +53,8 @@ def sentence_of(operator: Declared) -> str:
 
 
 def fields(brick: Brick, trouble: Trouble | None, curves: Mapping[str, Curve]) -> dict[str, Any]:
-    """The fields of a brick; `arms` of a branch are those that can be taken out. `curves` are what values of a parameter, by its name, do
-    to the question that was run."""
+    """The fields of a brick; `arms` of a branch are those that can be taken out. `curves` are what
+    values of a parameter, by its name, do to the question that was run."""
     here = trouble if trouble is not None and trouble.key == brick.key else None
     arms = [name for name in brick.arms if name.isdecimal()] if brick.cls is Branch else None
     found = [
@@ -68,7 +69,8 @@ def fields(brick: Brick, trouble: Trouble | None, curves: Mapping[str, Curve]) -
 
 
 def _curve(curve: Curve | None, value: Any) -> dict[str, Any] | None:
-    """A curve as it is drawn beside its field; None where there is none, or the value is another one by now."""
+    """A curve as it is drawn beside its field; None where there is none, or the value is another
+    one by now."""
     if curve is None or curve.value != value:
         return None
     points = [
@@ -79,7 +81,8 @@ def _curve(curve: Curve | None, value: Any) -> dict[str, Any] | None:
 
 
 def _field(parameter: Parameter, value: Any, trouble: Trouble | None) -> dict[str, Any]:
-    """One parameter: its kind, value, default and limits; what cannot be used stays as it was typed, with the reason."""
+    """One parameter: its kind, value, default and limits; what cannot be used stays as it was
+    typed, with the reason."""
     wrong = trouble if trouble is not None and trouble.name == parameter.name else None
     return {
         "name": parameter.name,

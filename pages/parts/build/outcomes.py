@@ -38,9 +38,10 @@ Shown = dict[str, Any]
 def outcomes(
     comparison: Comparison, lane: Lane, draft: Draft, steps: Sequence[StepOutcome], waits: str = ""
 ) -> tuple[dict[int, Shown], list[Shown]]:
-    """What came of the bricks that are as they were when the lane ran the line, by key, and the steps of the run that are no brick of it (a
-    reader that answers without a language model). Behind the first brick that was changed since nothing is shown. `waits` says why the
-    first brick that was not run waits."""
+    """What came of the bricks that are as they were when the lane ran the line, by key, and the
+    steps of the run that are no brick of it (a reader that answers without a language model).
+    Behind the first brick that was changed since nothing is shown. `waits` says why the first brick
+    that was not run waits."""
     ran = lane.instance.line.operators
     same = next(
         (

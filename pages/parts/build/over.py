@@ -1,4 +1,5 @@
-"""What a change of the line did over more questions: both lines asked a sample of the source's questions in the background, as pairs."""
+"""What a change of the line did over more questions: both lines asked a sample of the source's
+questions in the background, as pairs."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def over_job() -> Job | None:
 
 
 def act(bench: Bench, comparison: Comparison | None) -> None:
-    """Begin or cancel the run over more questions, where the browser asked for that; what stands in the way is `trouble`."""
+    """Begin or cancel the run over more questions, where the browser asked for that; what stands in
+    the way is `trouble`."""
     asked, bench.over = bench.over, ""
     job = over_job()
     try:
@@ -83,7 +85,8 @@ def question_set(source: Source, text: str) -> str:
 
 
 def key_of(comparison: Comparison) -> str:
-    """The key of the run over more questions: the same for the same lines, on the same graph, by the same models."""
+    """The key of the run over more questions: the same for the same lines, on the same graph, by
+    the same models."""
     ask = comparison.ask
     lines = [repr(lane.instance.line) for lane in comparison.lanes]
     parts = [
@@ -100,7 +103,8 @@ def key_of(comparison: Comparison) -> str:
 
 
 def over_data(comparison: Comparison) -> Data | None:
-    """What is drawn of it: the offer with what it costs, the progress, or the differences; None without a line before or a question set."""
+    """What is drawn of it: the offer with what it costs, the progress, or the differences; None
+    without a line before or a question set."""
     if len(comparison.lanes) < 2 or not comparison.ask.source.sets:
         return None
     job = over_job()
@@ -136,7 +140,8 @@ def over_data(comparison: Comparison) -> Data | None:
 
 
 def _price(comparison: Comparison) -> str:
-    """What it takes, by what this question took: about 20 s, and tokens where a language model is asked.
+    """What it takes, by what this question took: about 20 s, and tokens where a language model is
+    asked.
 
     What one line remembers of the other is paid once for each question.
     """
@@ -154,7 +159,8 @@ def _price(comparison: Comparison) -> str:
 
 
 def _row(one: Difference) -> Data:
-    """A difference as it is drawn: the means before and now, and the interval of their difference."""
+    """A difference as it is drawn: the means before and now, and the interval of their
+    difference."""
     chosen, test = metric(one.metric), one.test
     share = chosen.unit == "share"
     form = "{:.0f}" if share else "{:,.2f}" if chosen.unit == "seconds" else "{:,.0f}"

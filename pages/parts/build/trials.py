@@ -1,4 +1,5 @@
-"""What is run of the line on Build, and when: as it is changed, beside the line before; what costs only once it is asked for."""
+"""What is run of the line on Build, and when: as it is changed, beside the line before; what costs
+only once it is asked for."""
 
 from __future__ import annotations
 
@@ -33,10 +34,11 @@ QUICK = 0.35  # seconds that a run is waited for before the line is drawn
 
 @dataclass
 class Trials:
-    """The runs of one session: the line on the screen and the one before, and the lanes that need not be run again.
+    """The runs of one session: the line on the screen and the one before, and the lanes that need
+    not be run again.
 
-    `started_for` is what the last job was started for, so that it is started once; `whole` names the line and question whose dear steps
-    were asked for.
+    `started_for` is what the last job was started for, so that it is started once; `whole` names
+    the line and question whose dear steps were asked for.
     """
 
     now: Line | None = None
@@ -93,7 +95,8 @@ def asked_text() -> str:
 
 
 def ready(bench: Bench) -> bool:
-    """Whether the line is run without being asked for: the graph is open, or the line was changed or run here."""
+    """Whether the line is run without being asked for: the graph is open, or the line was changed
+    or run here."""
     on = source()
     return (
         (not on.is_corpus and engine().is_open(on.name))
@@ -112,7 +115,8 @@ def waits_for_nothing() -> bool:
 
 
 def keep_up(bench: Bench, known: Mapping[str, Instance], pressed: bool) -> bool:
-    """Run the line where it is another one than the one that was run, or `pressed` asks for the steps that wait; whether it was tried."""
+    """Run the line where it is another one than the one that was run, or `pressed` asks for the
+    steps that wait; whether it was tried."""
     runs, line, text = trials(), bench.line, asked_text()
     runs.note(trial_job())
     if line is None or not text:
@@ -138,7 +142,8 @@ def keep_up(bench: Bench, known: Mapping[str, Instance], pressed: bool) -> bool:
 
 
 def _remember_before(runs: Trials, line: Line, held: bool) -> None:
-    """The line before is the last one whose run was seen to its end, or the first one; one that is held stays."""
+    """The line before is the last one whose run was seen to its end, or the first one; one that is
+    held stays."""
     job = trial_job()
     ran = job is not None and job.comparison.lanes[-1].status == DONE
     if (
@@ -154,7 +159,8 @@ def _remember_before(runs: Trials, line: Line, held: bool) -> None:
 def _start(
     runs: Trials, line: Line, known: Mapping[str, Instance], typed: Question, pressed: bool
 ) -> None:
-    """Start the job of the line and the one before, each as far as it may be run. Raises HopscopeError where it cannot be asked."""
+    """Start the job of the line and the one before, each as far as it may be run. Raises
+    HopscopeError where it cannot be asked."""
     on = source()
     question = known_question(typed.text) or typed
     opened: Source = (
@@ -193,7 +199,8 @@ def _part(runs: Trials, line: Line, ask: Ask, pressed: bool) -> Line:
 
 
 def price(line: Line, job: Job | None) -> str:
-    """What of the line waits for Run, and what it costs as far as that is known; empty where nothing waits."""
+    """What of the line waits for Run, and what it costs as far as that is known; empty where
+    nothing waits."""
     runs = trials()
     if not runs.waits or runs.now is None or repr(runs.now) != repr(line):
         return ""

@@ -29,7 +29,7 @@ from pages.parts.build.over import act, over_data, over_job
 from pages.parts.build.trials import asked_text, price, say_trouble, trial_job, trials
 from pages.parts.methods.advice import advice_data, tried
 from pages.parts.question.permalink import Link
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import give_up, source
 from pages.parts.shared.session_state import Session, session
@@ -64,7 +64,8 @@ def asking(bench: Bench) -> bool:
 
 
 def try_it(bench: Bench) -> None:
-    """Draw the line, what came of each of its steps, and the results below; drawn anew as what runs comes further."""
+    """Draw the line, what came of each of its steps, and the results below; drawn anew as what runs
+    comes further."""
     job = trial_job()
     act(bench, job.comparison if job is not None else None)
     version = _version()
@@ -76,7 +77,8 @@ def try_it(bench: Bench) -> None:
 
         @st.fragment(run_every=0.4)
         def follow() -> None:
-            """Draws nothing: in a fragment the line would be another one for the browser than outside of it, without focus."""
+            """Draws nothing: in a fragment the line would be another one for the browser than
+            outside of it, without focus."""
             if _version() != version:
                 st.rerun()
 
@@ -92,7 +94,8 @@ def _version() -> tuple[int | None, ...] | None:
 
 
 def _line(bench: Bench, job: Job | None) -> None:
-    """The line of bricks, with what came of them where they were run on the question that is shown, and what the last change did."""
+    """The line of bricks, with what came of them where they were run on the question that is shown,
+    and what the last change did."""
 
     waits = price(bench.line, job) if bench.line is not None else ""
     here = job is not None and _same_question()
@@ -127,7 +130,8 @@ def _steps(job: Job) -> Sequence[StepOutcome]:
 
 
 def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
-    """What values of a brick's parameters do to the question, where it is no brick within another."""
+    """What values of a brick's parameters do to the question, where it is no brick within
+    another."""
     place = next((at for at, brick in enumerate(bench.draft.bricks) if brick.key == key), None)
     if place is None or not job.ended:
         return {}
@@ -205,7 +209,8 @@ def _question() -> None:
 
 
 def _drawn(on: Source, set_name: str, seed: int) -> str:
-    """The text of a question of a set; nothing where the set cannot be read, as choosing it says why."""
+    """The text of a question of a set; nothing where the set cannot be read, as choosing it says
+    why."""
     try:
         return on.draw(set_name, seed).text
     except HopscopeError:
@@ -253,7 +258,8 @@ def _lane(job: Job, lane: Lane, bench: Bench) -> None:
 
 
 def _answers(job: Job, lane: Lane) -> None:
-    """The graph reader's answer and the language model's, with the known answers where the set has some."""
+    """The graph reader's answer and the language model's, with the known answers where the set has
+    some."""
     state, expected = lane.state, job.comparison.ask.question.answers
     for title, text in (
         (

@@ -12,9 +12,8 @@ from core.cases import Case, cases, duplicate, examples, export, load, tags
 from core.cases.store import OWNED_AS
 from pages.parts.compare.presenting import offer
 from pages.parts.question.permalink import case_link
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button, shown_errors
 from pages.parts.shared.people import whose
-from pages.parts.shared.problems import noted_errors, shown_errors
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -64,11 +63,10 @@ def casebook() -> None:
     if message := Session.cases_message.take():
         st.success(plain(message), icon=":material/check_circle:")
     if not found:
-        st.caption(
-            tr("No case holds all these words.")
-            if text or tag
-            else tr("Nothing is saved yet. On Compare, “Save” keeps what is on the screen.")
-        )
+        if text or tag:
+            caption("No case holds all these words.")
+        else:
+            caption("Nothing is saved yet. On Compare, “Save” keeps what is on the screen.")
     shown = session.cases_shown or SHOWN
     for case in found[:shown]:
         _row(case)
@@ -122,10 +120,9 @@ def open_case(key: str) -> None:
 
 def copy_case(key: str) -> None:
     """Duplicate a case and go to the copy."""
-    with noted_errors():
-        copy = duplicate(key)
-        session.cases_message = tr("This is the copy.")
-        open_case(copy.id)
+    copy = duplicate(key)
+    session.cases_message = tr("This is the copy.")
+    open_case(copy.id)
 
 
 def _row(case: Case) -> None:

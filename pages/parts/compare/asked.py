@@ -1,9 +1,11 @@
-"""What Compare shows, and how it comes back: from the address, from the page left before, or from a case that ships."""
+"""What Compare shows, and how it comes back: from the address, from the page left before, or from a
+case that ships."""
 
 from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
+from functools import partial
 from weakref import WeakValueDictionary
 
 import streamlit as st
@@ -16,8 +18,12 @@ from core.runtime.jobs import Job
 from core.sources import Ask
 from pages.parts.question.permalink import Link, case_link, read_link, write_link
 from pages.parts.question.question_bar import bar_state, known_question
+from pages.parts.shared.actions import button
+from pages.parts.shared.sentences import write
 from pages.parts.shared.session import chosen, engine, source, waiter, went_here
 from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.text import plain
+from pages.parts.shared.wording import tr
 
 # those of shipped cases that somebody looks at, by the case
 _examples: WeakValueDictionary[str, Comparison] = WeakValueDictionary()
@@ -34,18 +40,22 @@ class Shown:
     case: Case | None = None
 
     def on(self, asked: Ask) -> Comparison:
-        """The comparison, that of a case on the graph that is asked now, where it was made on that one. Raises HopscopeError."""
+        """The comparison, that of a case on the graph that is asked now, where it was made on that
+        one. Raises HopscopeError."""
         if self.case is None:
             return self.comparison
         return whole(self.case.id, asked.source.graph, asked.source.corpus)
 
 
 def come_back() -> None:
-    """Fill the session from the address where the person went to it, else keep what was there; a whole question is asked at once.
+    """Fill the session from the address where the person went to it, else keep what was there; a
+    whole question is asked at once.
 
-    A page that is come back to from another one finds its question and lanes again, and asks again where its job was cancelled when
-    it was left; Back and Forward on the page itself go to what the address names, be it the first page without a question. An address
-    that is another one but was not gone to is what the browser had before it heard of the present one: what runs then brings it along.
+    A page that is come back to from another one finds its question and lanes again, and asks again
+    where its job was cancelled when it was left; Back and Forward on the page itself go to what the
+    address names, be it the first page without a question. An address that is another one but was
+    not gone to is what the browser had before it heard of the present one: what runs then brings it
+    along.
     """
     link = _named()
     if session.address is None:
@@ -54,9 +64,8 @@ def come_back() -> None:
             and {"graph", "corpus", "case"} & set(st.query_params)
             and link.source.here
         ):
-            session.wanted = (
-                link  # another page, where the session began, has chosen something else before
-            )
+            # another page, where the session began, has chosen something else before
+            session.wanted = link
         elif session.wanted is None:
             _open(link)
     elif (
@@ -81,7 +90,8 @@ def come_back() -> None:
 
 
 def _named() -> Link:
-    """The link in the address; where it names a case, that of the case, without anything more if there is none."""
+    """The link in the address; where it names a case, that of the case, without anything more if
+    there is none."""
     key = st.query_params.get("case", "")
     if not key:
         return read_link()
@@ -94,8 +104,9 @@ def _named() -> Link:
 
 
 def _open(link: Link) -> None:
-    """What an address shows: its case, its question, or the first shipped case where it names nothing. Of a case that cannot be opened
-    `trouble` tells why, above what an address without one shows."""
+    """What an address shows: its case, its question, or the first shipped case where it names
+    nothing. Of a case that cannot be opened `trouble` tells why, above what an address without one
+    shows."""
     del session.trouble
     if link.case:
         try:
@@ -118,7 +129,8 @@ def _open(link: Link) -> None:
 
 
 def take(link: Link) -> None:
-    """Put a link's question, lanes and switches into the session; `address`, which tells that it is done, last."""
+    """Put a link's question, lanes and switches into the session; `address`, which tells that it is
+    done, last."""
     _fill(link)
     del session.case
     if not link.question.strip():
@@ -191,7 +203,8 @@ def address() -> Link:
 
 
 def here(on_screen: Shown | None) -> Link | None:
-    """The address of what is on the screen; None for the example of a first page, which has that of the page."""
+    """The address of what is on the screen; None for the example of a first page, which has that of
+    the page."""
     if on_screen is None:
         return address()
     link = session.address
@@ -200,7 +213,8 @@ def here(on_screen: Shown | None) -> Link | None:
 
 
 def shown() -> Shown | None:
-    """What is on the screen, if anything. Raises HopscopeError where it is a case that cannot be read."""
+    """What is on the screen, if anything. Raises HopscopeError where it is a case that cannot be
+    read."""
     job = engine().jobs.get(session.job)
     if job is not None:
         return Shown(job.key, job.comparison, job)
@@ -211,7 +225,8 @@ def shown() -> Shown | None:
 
 
 def _whole(case: Case) -> Comparison:
-    """The comparison of a case; of one that ships the object that others look at now, as every visit begins with one."""
+    """The comparison of a case; of one that ships the object that others look at now, as every
+    visit begins with one."""
     if not case.example:
         return whole(case.id)
     with _sharing:
@@ -222,10 +237,29 @@ def _whole(case: Case) -> Comparison:
 
 
 def _again() -> None:
-    """Ask again where the job of the page was cancelled as the page was left, or is no longer known."""
+    """Ask again where the job of the page was cancelled as the page was left, or is no longer
+    known."""
     if not session.job:
         return
     job = engine().jobs.get(session.job)
     if job is None or job.left:
         session.submit()
         session.edited = session.submitted
+
+
+def answered_before() -> None:
+    """A button for each shipped comparison on the chosen corpus, which opens without a model;
+    nothing where there is none."""
+    found = demo(source()) if source().is_corpus else ()
+    if not found:
+        return
+    write("Answered before, to open at once:")
+    for case in found:
+        title = case.notes.partition(".")[0]
+        button(
+            tr("{question} :gray[{title}]", question=plain(case.question), title=plain(title)),
+            partial(open_case, case),
+            key=f"before-{case.id}",
+            type="tertiary",
+            icon="bolt",
+        )

@@ -1,4 +1,5 @@
-"""The board of the comparison on the screen, made once for all visitors who look at it: Compare and Present draw the same one."""
+"""The board of the comparison on the screen, made once for all visitors who look at it: Compare and
+Present draw the same one."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ def drawing(on_screen: Shown) -> Board:
 
 
 def _board(on_screen: Shown) -> Board:
-    """A board for a comparison: that of others who look at the same one now, unless this visit has places of its own for its nodes."""
+    """A board for a comparison: that of others who look at the same one now, unless this visit has
+    places of its own for its nodes."""
     earlier = _earlier(on_screen)
     if earlier is not None:
         return Board(on_screen.comparison, earlier)
@@ -47,7 +49,8 @@ def _board(on_screen: Shown) -> Board:
 
 
 def _earlier(on_screen: Shown) -> Board | None:
-    """What drew the same question with other edits, whose places are taken over; None where that is not here."""
+    """What drew the same question with other edits, whose places are taken over; None where that is
+    not here."""
     now = on_screen.comparison.ask
     if session.drawing is not None:
         before = session.drawing[0].ask
@@ -66,7 +69,8 @@ def _earlier(on_screen: Shown) -> Board | None:
 
 
 def drawable(on_screen: Shown | None) -> Shown | None:
-    """What is on the screen; None, and why is said, where it is a case whose file holds what no run could give."""
+    """What is on the screen; None, and why is said, where it is a case whose file holds what no run
+    could give."""
     if on_screen is not None and on_screen.case is not None:
         try:
             payload(on_screen)
@@ -85,7 +89,8 @@ def payload(on_screen: Shown) -> dict[str, Any]:
 
 
 def with_wait(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
-    """The board's data with how many comparisons of others come before this one, on each of its lanes; as it is once it has begun."""
+    """The board's data with how many comparisons of others come before this one, on each of its
+    lanes; as it is once it has begun."""
     wait = engine().wait(on_screen.job) if on_screen.job is not None else None
     if wait is None or not wait.others:
         return drawn
@@ -105,7 +110,8 @@ def with_wait(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
 
 
 def news(on_screen: Shown) -> None:
-    """Wait a moment, after drawing, for something to draw anew, so that a screen on which nothing happens asks seldom.
+    """Wait a moment, after drawing, for something to draw anew, so that a screen on which nothing
+    happens asks seldom.
 
     Before drawing it would be seen: Streamlit pales what a run has not drawn after half a second.
     """

@@ -1,6 +1,8 @@
-"""Where a question starts from, and its right answers: names to remove, and inputs that complete while one types.
+"""Where a question starts from, and its right answers: names to remove, and inputs that complete
+while one types.
 
-Drawn by assets/entities. What the rest of the page reads are the lists of names `session.entities` and `.answers`.
+Drawn by assets/entities. What the rest of the page reads are the lists of names `session.entities`
+and `.answers`.
 """
 
 from __future__ import annotations
@@ -58,7 +60,8 @@ def _data(graph: Any) -> dict[str, Any]:
 
 
 def _suggestions(graph: Any, into: str, text: str) -> dict[str, Any]:
-    """The best names for what is typed, each with a word on it; those that are in the list already are left out."""
+    """The best names for what is typed, each with a word on it; those that are in the list already
+    are left out."""
     there = set(LISTS[into].value)
     found = [
         (graph.node_name(node), node)
@@ -73,7 +76,8 @@ def _suggestions(graph: Any, into: str, text: str) -> dict[str, Any]:
 
 
 def _meant(graph: Any) -> list[dict[str, Any]]:
-    """What the question's names were taken for and what they may mean instead, where that is not certain."""
+    """What the question's names were taken for and what they may mean instead, where that is not
+    certain."""
     text, entities, readings = " ".join(session.question.split()), session.entities, []
     for link in _links(graph, text) if text and entities and len(text) <= LONGEST else ():
         called = graph.names((link.mention.node, *link.others))
@@ -118,7 +122,8 @@ def _note(graph: Any, name: str) -> str:
 
 
 def _changed(graph: Any) -> None:
-    """Do what the browser asks: edits that were not done yet, and what suggestions are wanted for."""
+    """Do what the browser asks: edits that were not done yet, and what suggestions are wanted
+    for."""
     message = session.entitychips.get("said") or {}
     query = message.get("query")
     edits, session.chips_done = new_edits(message, session.chips_done)

@@ -1,4 +1,5 @@
-"""What the answer of a lane's language model rests on: measured on a press, with its cost said before."""
+"""What the answer of a lane's language model rests on: measured on a press, with its cost said
+before."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ LABELS = {
 
 
 def press_measure(on_screen: Shown, place: int, what: str) -> None:
-    """Begin to measure a lane's answer in the background, or stop that. Raises NotAllowed where somebody else began it."""
+    """Begin to measure a lane's answer in the background, or stop that. Raises NotAllowed where
+    somebody else began it."""
     lane = on_screen.comparison.lanes[place]
     known = _job(on_screen, lane)
     if what == STOP:
@@ -36,8 +38,9 @@ def press_measure(on_screen: Shown, place: int, what: str) -> None:
 
 
 def _missing(on_screen: Shown, lane: Lane) -> list[bool]:
-    """Which of a lane's answers can be measured and are not: of the reader (False), which is measured by itself once the lanes have ended
-    unless the machine was busy; of the language model (True)."""
+    """Which of a lane's answers can be measured and are not: of the reader (False), which is
+    measured by itself once the lanes have ended unless the machine was busy; of the language model
+    (True)."""
     comparison, done = on_screen.comparison, {one.by_model for one in lane.influences}
     asked = [
         *(
@@ -82,7 +85,8 @@ def measuring(on_screen: Shown) -> list[Job | None]:
 
 
 def with_measuring(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
-    """The board's data with what can be measured of each lane, or how far it is; as it is for a case."""
+    """The board's data with what can be measured of each lane, or how far it is; as it is for a
+    case."""
     if on_screen.job is None:
         return drawn
     return {

@@ -1,4 +1,5 @@
-"""The lanes: which methods they run, and the dialog that changes one of them: another method, or other steps of its line."""
+"""The lanes: which methods they run, and the dialog that changes one of them: another method, or
+other steps of its line."""
 
 from __future__ import annotations
 
@@ -21,8 +22,7 @@ from pages.parts.build.outcomes import outcomes
 from pages.parts.methods.advice import advice_data, asked
 from pages.parts.methods.chooser import chooser
 from pages.parts.question.permalink import MOST_LANES, USUAL_LANES
-from pages.parts.shared.buttons import button
-from pages.parts.shared.problems import result_of, shown_errors
+from pages.parts.shared.actions import button, result_of, shown_errors
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, instances, source
 from pages.parts.shared.session_state import Session, session
@@ -34,7 +34,8 @@ NEW_VIEWS = {"change": tr("A method"), "step": tr("A line of your own")}  # of a
 
 
 def fitting(known: Mapping[str, Instance]) -> dict[str, Instance]:
-    """The instances that can be run on what is chosen: lines on documents for a corpus, and those that need no graph for both."""
+    """The instances that can be run on what is chosen: lines on documents for a corpus, and those
+    that need no graph for both."""
     on = source()
     return {key: one for key, one in known.items() if one.is_for(on) or _graphless(one)}
 
@@ -45,7 +46,8 @@ def _graphless(one: Instance) -> bool:
 
 
 def settle_lanes() -> None:
-    """The lanes of graphs and those of corpora are kept apart: another kind chosen brings its own back."""
+    """The lanes of graphs and those of corpora are kept apart: another kind chosen brings its own
+    back."""
     kind, before = source().kind, session.lanes_for
     if before != kind:
         session.lanes_of_kind = {**session.lanes_of_kind, before: session.lanes}
@@ -64,7 +66,8 @@ def chosen(known: Mapping[str, Instance]) -> list[Instance]:
 
 
 def act(lane: int, do: str) -> None:
-    """What a person pressed on a lane's head: `change`, `step`, `add` open the dialog, `remove` takes the lane away."""
+    """What a person pressed on a lane's head: `change`, `step`, `add` open the dialog, `remove`
+    takes the lane away."""
     lanes = session.lanes
     if do == "remove" and len(lanes) > 1 and 0 <= lane < len(lanes):
         changed(lanes[:lane] + lanes[lane + 1 :])
@@ -75,8 +78,8 @@ def act(lane: int, do: str) -> None:
 
 
 def dialog(known: Mapping[str, Instance], comparison: Comparison | None = None) -> None:
-    """Draw the dialog of the lane that is being changed, if any; it stays open while the screen behind it is drawn anew. `comparison` is
-    what is on the screen."""
+    """Draw the dialog of the lane that is being changed, if any; it stays open while the screen
+    behind it is drawn anew. `comparison` is what is on the screen."""
     if session.choosing is None:
         return
     lane, do = session.choosing
@@ -122,7 +125,8 @@ def _method(lane: int, known: Mapping[str, Instance]) -> None:
 
 
 def _steps(lane: int, comparison: Comparison | None) -> None:
-    """The lane's line as bricks, with what came of each in the question on the screen, and what is done with the changed line."""
+    """The lane's line as bricks, with what came of each in the question on the screen, and what is
+    done with the changed line."""
     instance, before = None, Line()
     if lane < len(session.lanes):
         known = instances()
@@ -168,16 +172,16 @@ def _outcomes(
 
 
 def _take(lane: int, line: Line | None, before: Line) -> None:
-    """How the changed line differs, what it lacks here, and the buttons that run it in this lane or in one beside."""
+    """How the changed line differs, what it lacks here, and the buttons that run it in this lane or
+    in one beside."""
     adding, full = lane >= len(session.lanes), len(session.lanes) >= MOST_LANES
     words = "" if line is None else change_words(before, line)
     idle = line is None or not words
     if line is None:
-        st.caption(
-            tr("The line cannot be run yet.")
-            if adding
-            else tr("The line cannot be run like this: the brick with the red border says why.")
-        )
+        if adding:
+            caption("The line cannot be run yet.")
+        else:
+            caption("The line cannot be run like this: the brick with the red border says why.")
     else:
         st.caption(
             plain(words)
@@ -216,13 +220,15 @@ def _use(lane: int, spec: str, beside: bool = False) -> None:
 
 
 def changed(lanes: list[str]) -> None:
-    """Take other lanes and ask; what is on the screen is taken over (`edited`), so that only those run that are new."""
+    """Take other lanes and ask; what is on the screen is taken over (`edited`), so that only those
+    run that are new."""
     session.lanes, session.edited = lanes, True
     session.submit()
 
 
 def insert(lane: int, spec: str) -> None:
-    """Put a line in a new lane behind this one and ask; where a lane runs it already, or there is no room, that is said instead."""
+    """Put a line in a new lane behind this one and ask; where a lane runs it already, or there is
+    no room, that is said instead."""
     lanes, there = session.lanes, running(spec)
     if there is not None:
         st.toast(plain(tr("Lane {there} does this already.", there=there + 1)), duration="long")
@@ -241,7 +247,8 @@ def insert(lane: int, spec: str) -> None:
 
 
 def running(spec: str) -> int | None:
-    """The place of the lane that runs this line, given by its canonical text; None where none does."""
+    """The place of the lane that runs this line, given by its canonical text; None where none
+    does."""
     known = instances()
     for place, lane in enumerate(session.lanes):
         try:
@@ -254,7 +261,8 @@ def running(spec: str) -> int | None:
 
 
 def try_beside(spec: str, changed_line: str, or_in_place: bool = False) -> None:
-    """Put a changed line beside the lane that runs `spec`; with `or_in_place` into that lane where there is no room for another."""
+    """Put a changed line beside the lane that runs `spec`; with `or_in_place` into that lane where
+    there is no room for another."""
     lanes = session.lanes
     lane = lanes.index(spec) if spec in lanes else len(lanes) - 1
     if or_in_place and len(lanes) >= MOST_LANES and running(changed_line) is None:

@@ -1,5 +1,5 @@
-"""Lanes that searched only a part of the vectors, as the others were still being made: how far these are, and asking again, by itself once
-they are all there."""
+"""Lanes that searched a part of the vectors, or lack a graph: how far what is missing is, and asking
+again, by itself once it is all there."""
 
 from __future__ import annotations
 
@@ -7,19 +7,25 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core.runtime.jobs import DONE, Job
+from core.builds import Build, build_for, status
+from core.comparison.run import build_of
+from core.corpus import Corpus
+from core.engine import Comparison
+from core.runtime.jobs import DONE, FAILED, Job
 from pages.parts.compare.asked import Shown
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
+from pages.parts.texts.building import card
 
 
 def partly(on_screen: Shown) -> None:
-    """Draw which lanes searched how much, how far the vectors are now, and a button that asks again; nothing where all was searched."""
+    """Draw which lanes searched how much, how far the vectors are now, and a button that asks
+    again; nothing where all was searched."""
     if on_screen.job is None or not on_screen.job.ended:
         return
     lanes = [lane for lane in on_screen.comparison.lanes if lane.state.partly]
@@ -66,8 +72,8 @@ def _jobs(digest: str) -> list[Job]:
 
 
 def _all_there(on_screen: Shown, jobs: Mapping[str, Job]) -> bool:
-    """Whether all vectors that were being made while this was on the screen are made now; once for each, and not while the question in
-    the bar is being changed."""
+    """Whether all vectors that were being made while this was on the screen are made now; once for
+    each, and not while the question in the bar is being changed."""
     asked = on_screen.comparison.ask.question.text
     before = session.encoded_for[1] if session.encoded_for[0] == on_screen.key else frozenset()
     session.encoded_for = (
@@ -88,3 +94,36 @@ def _all_there(on_screen: Shown, jobs: Mapping[str, Job]) -> bool:
 def _again() -> None:
     """Ask again; what the other lanes found is taken over."""
     session.submitted = session.edited = True
+
+
+def unbuilt(on_screen: Shown) -> None:
+    """Draw the graphs that failed lanes lack, below a sentence, each with what building it costs.
+
+    Once some of them are built, here or anywhere, and none is at work, the question is asked again.
+    """
+    corpus = on_screen.comparison.ask.source.corpus
+    if on_screen.job is None or not on_screen.job.ended or corpus is None:
+        return
+    missing = _lacked(on_screen.comparison, corpus)
+    if missing:
+        caption(
+            "What failed lanes stand on is not built yet. Once it is, the question is asked again."
+        )
+    building = [card(corpus, one) for one in missing]
+    key, lacked = session.lacked
+    if key != on_screen.key:
+        lacked = frozenset()
+    lacked |= {one.id for one in missing}
+    if len(missing) < len(lacked) and not any(building):
+        del session.lacked
+        session.submitted = True
+        st.rerun()
+    elif missing:
+        session.lacked = (on_screen.key, lacked)
+
+
+def _lacked(comparison: Comparison, corpus: Corpus) -> list[Build]:
+    """The builds of a corpus that failed lanes stand on and that are not built."""
+    specs = [build_of(lane.line) for lane in comparison.lanes if lane.status == FAILED]
+    wanted = dict.fromkeys(build_for(corpus, spec) for spec in specs if spec is not None)
+    return [one for one in wanted if not status(corpus, one).serves]

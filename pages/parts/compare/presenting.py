@@ -1,4 +1,5 @@
-"""Present: one comparison on one screen, without controls; arrow keys go through a list of cases."""
+"""Present: one comparison on one screen, without controls; arrow keys go through a list of
+cases."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from pages.parts.compare.asked import Shown, open_case, show_case, shown, take
 from pages.parts.compare.drawn import drawable, news, payload, with_wait
 from pages.parts.compare.without import with_before
 from pages.parts.question.permalink import MOST_LANES, read_link
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.edits import new_edits
 from pages.parts.shared.scripts import component
 from pages.parts.shared.session import source
@@ -36,7 +37,8 @@ def presenting() -> bool:
 
 
 def present(repair: Callable[[Comparison, int], None]) -> None:
-    """Draw the presented screen: the case that the address names, else what Compare has on its screen, else the first case.
+    """Draw the presented screen: the case that the address names, else what Compare has on its
+    screen, else the first case.
 
     `repair` is called with the comparison and the number of the lane whose repair was pressed.
     """
@@ -71,7 +73,8 @@ def leave() -> None:
 
 
 def _places(at: str, listed: list[str], asked: bool) -> list[str]:
-    """Ids of the cases that the keys go through: the question of the address first, which has none."""
+    """Ids of the cases that the keys go through: the question of the address first, which has
+    none."""
     places = ["", *listed] if asked or not at else listed
     return places if at in places else [at, *places]
 

@@ -1,4 +1,5 @@
-"""Alpha and beta of FastInsight's lanes as sliders: the order of documents with other settings, without a model."""
+"""Alpha and beta of FastInsight's lanes as sliders: the order of documents with other settings,
+without a model."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from core.operators.nodes.expansion import ExpandNodes, likeness
 from core.operators.nodes.replay import replayed
 from core.operators.nodes.smoothing import GraphRerank
 from pages.parts.compare.lanes import try_beside
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import noun, tr
@@ -30,7 +31,8 @@ FIRST, GOLD = 10, 4  # documents that are listed
 
 @dataclass(frozen=True)
 class Settings:
-    """What a line of FastInsight was asked with: how it re-ranks and grows, until how many are read, and how many it hands on."""
+    """What a line of FastInsight was asked with: how it re-ranks and grows, until how many are
+    read, and how many it hands on."""
 
     rerank: GraphRerank
     expand: ExpandNodes
@@ -40,7 +42,8 @@ class Settings:
 
 @dataclass(frozen=True)
 class Row:
-    """A document in the new order: its place, its place as asked (None where it was not found then), and whether it is gold."""
+    """A document in the new order: its place, its place as asked (None where it was not found
+    then), and whether it is gold."""
 
     place: int
     was: int | None
@@ -49,7 +52,8 @@ class Row:
 
 
 def settings(lane: Lane) -> Settings | None:
-    """The settings of a lane that can be run again from what its re-ranker said; None of any other."""
+    """The settings of a lane that can be run again from what its re-ranker said; None of any
+    other."""
     state = lane.state
     loop = next((one for one in lane.instance.line if isinstance(one, Loop)), None)
     if (
@@ -77,7 +81,8 @@ def settings(lane: Lane) -> Settings | None:
 def again(
     lane: Lane, models: Models, asked: Settings, alpha: float, beta: float
 ) -> tuple[list[Row], int]:
-    """The documents that these settings rank, the best first, and how many they would read that were not read."""
+    """The documents that these settings rank, the best first, and how many they would read that
+    were not read."""
     graph, state = lane.graph, lane.state
     assert state.hidden is not None and state.vector is not None and state.nodes is not None
     frames = next(step.frames for step in state.trace if step.operator == "Loop")
@@ -104,7 +109,8 @@ def again(
 
 
 def with_settings(line: Line, alpha: float, beta: float) -> Line:
-    """The line with this alpha wherever it re-ranks along links, and this beta wherever it takes neighbours."""
+    """The line with this alpha wherever it re-ranks along links, and this beta wherever it takes
+    neighbours."""
 
     def changed(operator: Operator) -> Operator:
         if isinstance(operator, GraphRerank):

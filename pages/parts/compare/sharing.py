@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
+from core.cases import get, save, tags
+from core.engine import Comparison
+from core.errors import HopscopeError
 from pages.parts.board.finished import downloads
 from pages.parts.board.payload import Board
 from pages.parts.compare.asked import Shown, address
-from pages.parts.compare.case_saving import save_case
 from pages.parts.question.permalink import case_link
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button, result_of
+from pages.parts.shared.sentences import caption
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.wording import tr
 
 
 def share(on_screen: Shown, drawing: Board) -> None:
-    """The permalink, the downloads, saving, and the way to present; whatever stage the lanes are at."""
+    """The permalink, the downloads, saving, and the way to present; whatever stage the lanes are
+    at."""
     with st.popover(tr("Share")):
         case = on_screen.case
-        st.caption(
-            tr("This address opens this case:")
-            if case is not None
-            else tr("This address restores the question and the lanes:")
-        )
+        if case is not None:
+            caption("This address opens this case:")
+        else:
+            caption("This address restores the question and the lanes:")
         link = case_link(case) if case is not None else address()
         st.code(link.address(st.context.url or ""), language=None, wrap_lines=True)
         downloads(on_screen.comparison, drawing)
@@ -40,3 +46,56 @@ def _present(on_screen: Shown) -> None:
     st.query_params["present"] = "1"
     if on_screen.case is not None:
         st.query_params["show"] = on_screen.case.id
+
+
+def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None:
+    """A popover that keeps the comparison with notes and tags; `link` are the query parameters that
+    ask it again."""
+    with st.popover(tr("Save")):
+        if session.saved_case[0] == key and _there(session.saved_case[1]):
+            caption("Saved. It opens without the graph and without any model.")
+            st.page_link(
+                "pages/cases.py",
+                label=tr("Open it on Cases"),
+                icon=":material/bookmarks:",
+                query_params={"case": session.saved_case[1]},
+            )
+            return
+        known = result_of(tags)
+        if known is None:
+            return
+        st.text_area(
+            tr("Notes"),
+            key=Session.case_notes.name,
+            persist_state="session",
+            placeholder=tr("What is worth seeing here"),
+            height=100,
+        )
+        st.multiselect(
+            tr("Tags"),
+            list(known),
+            key=Session.case_tags.name,
+            persist_state="session",
+            accept_new_options=True,
+            placeholder=tr("demo, to check …"),
+        )
+        button(
+            tr("Save as case"),
+            partial(_save, key, comparison, dict(link)),
+            key="save_case",
+            type="primary",
+        )
+
+
+def _there(case: str) -> bool:
+    """Whether a case was not deleted since."""
+    try:
+        return bool(get(case))
+    except HopscopeError:
+        return False
+
+
+def _save(key: str, comparison: Comparison, link: dict[str, Any]) -> None:
+    case = save(comparison, link, session.case_notes, session.case_tags)
+    session.saved_case = (key, case.id)
+    session.case_notes, session.case_tags = "", []

@@ -1,4 +1,5 @@
-"""Take something away and ask again: what was taken, undone one by one, and each lane beside what it answered before."""
+"""Take something away and ask again: what was taken, undone one by one, and each lane beside what
+it answered before."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from core.graph.edits import Edit
 from core.runtime.jobs import Job
 from pages.parts.board.beside import beside_data, without_text
 from pages.parts.compare.asked import Shown
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
@@ -30,8 +31,8 @@ WAYS = (WITHOUT, RENAME, MERGE)
 def change(
     comparison: Comparison, pressed: Mapping[str, Any], paths: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Ask again without the node, passage or path whose button was pressed, or with the node renamed or merged; `paths` are those of the
-    board."""
+    """Ask again without the node, passage or path whose button was pressed, or with the node
+    renamed or merged; `paths` are those of the board."""
     try:
         if pressed["to"] in (RENAME, MERGE):
             found = [_renamed(comparison, pressed)]
@@ -77,8 +78,8 @@ class Refused(BadInput):
 
 
 def _renamed(comparison: Comparison, pressed: Mapping[str, Any]) -> Edit:
-    """The edit that renames a node, or merges it into another that was clicked or whose name was typed. Raises Refused, and BadInput for
-    what has no name of its own."""
+    """The edit that renames a node, or merges it into another that was clicked or whose name was
+    typed. Raises Refused, and BadInput for what has no name of its own."""
     (name,) = _entity(comparison, pressed["node"]).names
     if "other" in pressed:
         other = _entity(comparison, pressed["other"]).names[0]
@@ -110,7 +111,8 @@ def _entity(comparison: Comparison, node: Any) -> Edit:
 
 
 def _of_path(path: Mapping[str, Any]) -> list[Edit]:
-    """The edits that take the triples of a path away, whose `steps` are titles of nodes and relations by turns."""
+    """The edits that take the triples of a path away, whose `steps` are titles of nodes and
+    relations by turns."""
     relations, names, found = path["steps"][1::2], path.get("names", path["steps"][::2]), []
     for relation, start, end, forward in zip(relations, names, names[1:], path["forward"]):
         found.append(Edit("edge", (start, relation, end) if forward else (end, relation, start)))
@@ -148,8 +150,9 @@ def before_job() -> Job | None:
 
 
 def with_before(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
-    """The board's data with what each lane said before beside what it says, and a sentence for all once all have ended; as it is where
-    nothing was edited here. The lanes hold it from then on, so that it is saved with them."""
+    """The board's data with what each lane said before beside what it says, and a sentence for all
+    once all have ended; as it is where nothing was edited here. The lanes hold it from then on, so
+    that it is saved with them."""
     job, now = before_job(), on_screen.comparison
     if job is None or on_screen.job is None or not now.ask.source.edits:
         return drawn

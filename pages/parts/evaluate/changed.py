@@ -1,4 +1,5 @@
-"""What changes from one method to another: the questions as bands between the stages that lose them; a pressed band lists its own."""
+"""What changes from one method to another: the questions as bands between the stages that lose
+them; a pressed band lists its own."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from core.evaluation.runs.store import Run
 from pages.parts.evaluate.evaluating import summary
 from pages.parts.evaluate.questions import ask_again, open_question
 from pages.parts.evaluate.recommended import advised
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.scripts import component
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
@@ -37,7 +38,8 @@ BY_ANSWER = tr("A question counts as right where the answer holds a known answer
 
 
 def what_changed(results: Summary) -> None:
-    """Draw the tab: the two methods, the picture, and the questions of the band that was pressed."""
+    """Draw the tab: the two methods, the picture, and the questions of the band that was
+    pressed."""
     names, run = titles(results.run), results.run
     if len(names) < 2:
         caption("There is one method only; what changes is drawn between two.")
@@ -166,8 +168,9 @@ def undone(words: str) -> str:
 
 @lru_cache(maxsize=32)
 def _causes(number: int, created: float, done: int, failed: int, a: str, b: str) -> tuple:
-    """Why questions were lost, most frequent first with how many, by band: in the first method those that the second wins, else in the
-    second. Nothing of bands of right or failed questions, and of what cannot be opened any more."""
+    """Why questions were lost, most frequent first with how many, by band: in the first method
+    those that the second wins, else in the second. Nothing of bands of right or failed questions,
+    and of what cannot be opened any more."""
     results = summary(number)
     found = flow(results, a, b)
     drawn = {one.question.id: one for one in store().drawn(number)}

@@ -20,9 +20,8 @@ from core.evaluation.runs.store import OWNED_AS, Run
 from core.io.json_text import json_text
 from core.models.price import Cap
 from core.runtime.jobs import CANCELLED, Job
-from pages.parts.shared.buttons import ask_first, button
+from pages.parts.shared.actions import ask_first, button
 from pages.parts.shared.people import barred, whose
-from pages.parts.shared.problems import noted_errors
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
@@ -40,7 +39,8 @@ def job_of(run: Run) -> Job | None:
 
 
 def progress(run: Run) -> None:
-    """How far a run is, while it works; a way to take it up where it does not and is not finished."""
+    """How far a run is, while it works; a way to take it up where it does not and is not
+    finished."""
     job = job_of(run)
     if job is not None and not job.ended:
         follow(job, run)
@@ -69,7 +69,8 @@ def progress(run: Run) -> None:
 
 @st.fragment(run_every=1.0)
 def follow(job: Job, run: Run) -> None:
-    """The bar of a working run; the page is drawn anew when it ends, and every few seconds for the figures so far."""
+    """The bar of a working run; the page is drawn anew when it ends, and every few seconds for the
+    figures so far."""
     if job.ended:
         st.rerun()
     progress_bar(job, "cancel")
@@ -114,7 +115,8 @@ def job_beside(
 
 
 def _limit(run: Run, before: Job | None) -> tuple[Cap | None, bool]:
-    """The most that a run may spend that is taken up, at first what it might before; not asked where no language model is."""
+    """The most that a run may spend that is taken up, at first what it might before; not asked
+    where no language model is."""
     work = getattr(before, "evaluation", None)
     if not (run.spec["model"] or (work and work.cap)):
         return None, True
@@ -122,12 +124,12 @@ def _limit(run: Run, before: Job | None) -> tuple[Cap | None, bool]:
 
 
 def resume(run: Run, cap: Cap | None = None) -> None:
-    """Take a run up where it stopped, under a cap where one is given; with other models than it was begun with it is a run of its own."""
+    """Take a run up where it stopped, under a cap where one is given; with other models than it was
+    begun with it is a run of its own."""
     work = getattr(job_of(run), "evaluation", None)
     at_once = work.at_once if work else 0
-    with noted_errors():
-        job = evaluate(engine(), store(), planned(store(), run), at_once=at_once, cap=cap)
-        st.query_params["run"] = str(job.number)
+    job = evaluate(engine(), store(), planned(store(), run), at_once=at_once, cap=cap)
+    st.query_params["run"] = str(job.number)
 
 
 def run_actions(run: Run) -> None:

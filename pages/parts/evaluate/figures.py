@@ -1,4 +1,5 @@
-"""A run's figures on the screen: table, pictures, operators, paired tests, and what every metric means."""
+"""A run's figures on the screen: table, pictures, operators, paired tests, and what every metric
+means."""
 
 from __future__ import annotations
 

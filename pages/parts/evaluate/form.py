@@ -18,8 +18,7 @@ from pages.parts.bringing.finished_run import bring_run, questions_of_runs
 from pages.parts.evaluate.writing import write_questions
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.question.question_sets import asked, no_questions, usual_sets
-from pages.parts.shared.buttons import button
-from pages.parts.shared.problems import shown_errors
+from pages.parts.shared.actions import button, shown_errors
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.spending import spend_at_most
@@ -171,7 +170,8 @@ def _settings(on: Source) -> dict[str, Any]:
 
 
 def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
-    """The methods asked by the prompt that is chosen, and whether they can be; which of them keep their own is said."""
+    """The methods asked by the prompt that is chosen, and whether they can be; which of them keep
+    their own is said."""
     published = published_prompts()
     titles = {
         "": tr("Each method's own"),
@@ -212,7 +212,8 @@ def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
 
 
 def _servers() -> tuple[int, Cap | None, bool]:
-    """How many requests a server is sent at a time (0: found out), the most that may be spent, and whether that can be read."""
+    """How many requests a server is sent at a time (0: found out), the most that may be spent, and
+    whether that can be read."""
     with st.expander(
         tr("Servers: how many requests at a time, and at what cost"), icon=":material/dns:"
     ):

@@ -1,4 +1,5 @@
-"""The answers of a run judged in pairs: starting it, following it, the win rates, and what to doubt."""
+"""The answers of a run judged in pairs: starting it, following it, the win rates, and what to
+doubt."""
 
 from __future__ import annotations
 
@@ -16,8 +17,7 @@ from core.evaluation.reports.summary import Summary
 from core.io.durations import roughly
 from core.models.chat.saved_replies import SavedReplies
 from core.runtime.jobs import CANCELLED
-from pages.parts.shared.buttons import button
-from pages.parts.shared.problems import result_of
+from pages.parts.shared.actions import button, result_of
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain

@@ -19,7 +19,7 @@ from core.evaluation.runs.store import Run
 from core.languages.spelling import holds_words
 from pages.parts.board.finished import downloads, finished_board
 from pages.parts.question.permalink import MOST_LANES
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import Session
@@ -162,7 +162,8 @@ def ask_again(run: Run, drawn: Drawn, chosen: Sequence[str]) -> None:
 
 
 def _compared(run: Run, drawn: Drawn, chosen: tuple[str, ...]) -> Comparison:
-    """The rows of a question as a comparison: on its graph, or on the documents that were asked and the graphs made of them."""
+    """The rows of a question as a comparison: on its graph, or on the documents that were asked and
+    the graphs made of them."""
     source, environment = drawn.open(engine()), engine().environment
     open_build = lambda line: graph_of(line, source, environment)
     return opened(store(), run, drawn.question.id, source, chosen, open_build)

@@ -1,4 +1,5 @@
-"""The recommendation of a run: one sentence, what it rests on, and further questions where they would settle it."""
+"""The recommendation of a run: one sentence, what it rests on, and further questions where they
+would settle it."""
 
 from __future__ import annotations
 
@@ -10,9 +11,8 @@ from core.evaluation.reports.recommendation import Recommendation, recommendatio
 from core.evaluation.runs.opening import larger
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Run
-from pages.parts.evaluate.evaluating import summary
-from pages.parts.shared.buttons import button
-from pages.parts.shared.problems import noted_errors
+from pages.parts.evaluate.evaluating import open_run, summary
+from pages.parts.shared.actions import button
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -47,6 +47,5 @@ def _advised(number: int, created: float, done: int, failed: int) -> Recommendat
 
 
 def _ask_more(run: Run, more: int) -> None:
-    with noted_errors():
-        job = evaluate(engine(), store(), larger(store(), run, more, engine().graph))
-        st.query_params["run"] = str(job.number)
+    job = evaluate(engine(), store(), larger(store(), run, more, engine().graph))
+    open_run(job.number)

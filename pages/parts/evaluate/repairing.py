@@ -1,4 +1,5 @@
-"""What the lines of a run lose, and changes of one step that were tried on it; a repaired line is evaluated beside the others."""
+"""What the lines of a run lose, and changes of one step that were tried on it; a repaired line is
+evaluated beside the others."""
 
 from __future__ import annotations
 
@@ -13,9 +14,8 @@ from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.starting import beside
 from core.evaluation.runs.store import Run
 from core.instances.catalogue import Instance
-from pages.parts.evaluate.evaluating import job_beside
-from pages.parts.shared.buttons import button
-from pages.parts.shared.problems import noted_errors
+from pages.parts.evaluate.evaluating import job_beside, open_run
+from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.session_state import session
@@ -95,7 +95,6 @@ def _attempt(
 
 
 def _evaluate(run: Run, line: Instance) -> None:
-    with noted_errors():
-        job = beside(engine(), store(), run, [line])
-        st.query_params["run"] = str(job.number)
-        session.evaluate_part = tr("Figures")
+    job = beside(engine(), store(), run, [line])
+    open_run(job.number)
+    session.evaluate_part = tr("Figures")

@@ -1,4 +1,5 @@
-"""Find me a method: wishes, the search as it goes, the front it found, and what unseen questions say."""
+"""Find me a method: wishes, the search as it goes, the front it found, and what unseen questions
+say."""
 
 from __future__ import annotations
 
@@ -28,8 +29,7 @@ from core.runtime.jobs import CANCELLED
 from pages.parts.methods.groups import saved
 from pages.parts.question.permalink import Link
 from pages.parts.question.question_sets import asked, no_questions, usual_sets
-from pages.parts.shared.buttons import button
-from pages.parts.shared.problems import result_of
+from pages.parts.shared.actions import button, result_of
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine, follow, instances, store
 from pages.parts.shared.session_state import session
@@ -53,7 +53,8 @@ MEASURED = tr(
 
 
 def show_search() -> None:
-    """Draw the form, and below it the search that the address names, else the one that was asked for last in this session."""
+    """Draw the form, and below it the search that the address names, else the one that was asked
+    for last in this session."""
     write(
         "Operators can be put together in very many ways. Say how much a question may cost, and the ways are tried on a few "
         "questions; the best are then held against the published lines on questions that the search never saw."
@@ -73,7 +74,8 @@ def show_search() -> None:
 
 
 def _send(options: dict[str, Any]) -> None:
-    """Start a search, which a reload and another tab find by the address; what stands in the way is said."""
+    """Start a search, which a reload and another tab find by the address; what stands in the way is
+    said."""
     st.query_params.pop(SEARCH, None)
     del session.search_last
     with st.spinner(tr("Opening what is asked")):
@@ -207,7 +209,8 @@ def _kinds() -> list[str]:
 
 
 def _asking() -> tuple[list[str], int]:
-    """The kinds of lines on documents to try, and how often language models may be asked in all; 0 where they are not."""
+    """The kinds of lines on documents to try, and how often language models may be asked in all; 0
+    where they are not."""
     if not st.toggle(
         tr("Ask language models too"), key="search_asks", persist_state="session", help=ASKED
     ):
@@ -239,7 +242,8 @@ def _planned(options: dict[str, Any]) -> SearchPlan:
 
 
 def _shown(planned: SearchPlan) -> None:
-    """Follow the search while it runs, then what came of it; what was done before it was cancelled or failed is shown as well."""
+    """Follow the search while it runs, then what came of it; what was done before it was cancelled
+    or failed is shown as well."""
     job = engine().evaluations.get(f"search-{planned.search.file.stem}")
     config = planned.search.config
     asks = (
@@ -330,7 +334,8 @@ def _judged(verdict: SearchVerdict) -> None:
 
 
 def _table(points: Sequence[Point], best: Sequence[Point], config) -> Point | None:
-    """The lines tried, those of the front first; the one that was picked, the best where none was."""
+    """The lines tried, those of the front first; the one that was picked, the best where none
+    was."""
     order = [*best, *(point for point in points if point not in best)]
     rows = [
         {

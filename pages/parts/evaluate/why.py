@@ -1,4 +1,5 @@
-"""Why a finished run or a retriever of the user's own lost questions, one by one, beside the nearest row that did not lose them."""
+"""Why a finished run or a retriever of the user's own lost questions, one by one, beside the
+nearest row that did not lose them."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from core.evaluation.reports.naming import called
 from core.evaluation.reports.summary import Summary
 from pages.parts.evaluate.evaluating import job_beside
 from pages.parts.evaluate.questions import open_question
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import write
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -25,7 +26,8 @@ def has_own(results: Summary) -> bool:
 
 
 def why(results: Summary) -> None:
-    """Draw the tab: the button, how far the reading is, then what was found of each such instance."""
+    """Draw the tab: the button, how far the reading is, then what was found of each such
+    instance."""
     run = results.run
     write(
         "Where did yours lose a question, and by what? Beside it is the row that found the most of the same passages and did not "
@@ -61,7 +63,8 @@ def _instance(found: WhyLost, names: dict[str, str]) -> None:
 
 
 def _question(one: Why, names: dict[str, str], key: str) -> None:
-    """A lost question: its text with the button that opens it, by what it was lost, the row that did not lose it, and the change."""
+    """A lost question: its text with the button that opens it, by what it was lost, the row that
+    did not lose it, and the change."""
     common = ""
     if one.of:
         common = tr(

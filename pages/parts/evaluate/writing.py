@@ -1,4 +1,5 @@
-"""Questions to documents written by a language model: the recipe, the job that writes, and what came of it."""
+"""Questions to documents written by a language model: the recipe, the job that writes, and what
+came of it."""
 
 from __future__ import annotations
 
@@ -14,8 +15,7 @@ from core.io.durations import roughly
 from core.models.chat.saved_replies import SavedReplies
 from core.runtime.jobs import CANCELLED, Job
 from core.sources import Source
-from pages.parts.shared.buttons import button
-from pages.parts.shared.problems import result_of
+from pages.parts.shared.actions import button, result_of
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session

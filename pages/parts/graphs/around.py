@@ -1,4 +1,5 @@
-"""A database that is asked live on the Graphs screen: one entity is named, and what lies around it is fetched and shown as a graph."""
+"""A database that is asked live on the Graphs screen: one entity is named, and what lies around it
+is fetched and shown as a graph."""
 
 from __future__ import annotations
 
@@ -10,17 +11,16 @@ import streamlit as st
 from core.errors import shorten
 from core.types import Question
 from pages.parts.graphs.walk import trail
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button, result_of
 from pages.parts.shared.live import AROUND, near
-from pages.parts.shared.problems import result_of
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
 def around_one(graph: Any) -> Any | None:
-    """The neighbourhood of the entity that a person names, fetched of a graph that is asked live; None as long as there is none. Another
-    graph as it is."""
+    """The neighbourhood of the entity that a person names, fetched of a graph that is asked live;
+    None as long as there is none. Another graph as it is."""
     if graph.live is None:
         return graph
     st.caption(f":material/database: {plain(graph.live.words)}")
@@ -58,7 +58,8 @@ def around_one(graph: Any) -> Any | None:
 
 
 def further(graph: Any) -> None:
-    """The button that fetches what is around the entity that was walked to, where another one's neighbourhood is shown."""
+    """The button that fetches what is around the entity that was walked to, where another one's
+    neighbourhood is shown."""
     been = trail(graph) if graph.fetched is not None else []
     name = graph.node_name(been[-1]) if been else ""
     if name and name not in graph.fetched.starts:

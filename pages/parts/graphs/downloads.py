@@ -22,7 +22,8 @@ MOST = (
 
 
 def download(graph: Any) -> None:
-    """The choice of a format, the button that writes the graph in it, and what the format does not hold."""
+    """The choice of a format, the button that writes the graph in it, and what the format does not
+    hold."""
     if graph.n_edges > MOST:
         st.caption(
             tr(

@@ -1,4 +1,5 @@
-"""The picture with which a graph begins: its best connected entities and what joins them, a colour for each relation."""
+"""The picture with which a graph begins: its best connected entities and what joins them, a colour
+for each relation."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ import streamlit as st
 
 from core.datasets.relations import relation_words
 from core.datasets.wording import table_of
+from core.errors import shorten
 from core.graph.algorithms.layout import positions
 from core.graph.algorithms.overview import Overview, overview
 from pages.parts.graphs.walk_view import (
@@ -52,7 +54,8 @@ def part(digest: str, _graph: Any) -> Overview:
 
 
 def picture_of(graph: Any, chosen: Overview, dark: bool) -> str:
-    """The picture as an HTML page that loads nothing and in which every name is text; kept by the graph's digest and words."""
+    """The picture as an HTML page that loads nothing and in which every name is text; kept by the
+    graph's digest and words."""
     return _drawn(graph.digest, graph.name, dict(table_of(graph.name)), dark, graph, chosen)
 
 
@@ -119,7 +122,8 @@ def _role(chosen: Overview, node: int) -> str:
 def _places(
     nodes, edges, sizes: list[tuple[int, int]], names: list[str]
 ) -> dict[int, tuple[float, float]]:
-    """A place for each node on the plane: near to what it is joined to, the plane filled, no name on another as far as there is room."""
+    """A place for each node on the plane: near to what it is joined to, the plane filled, no name
+    on another as far as there is room."""
     laid = positions(nodes, edges)
     xy = np.array([laid[node] for node in nodes])
     ranks = xy.argsort(0, kind="stable").argsort(0, kind="stable") / max(1, len(nodes) - 1)
@@ -198,7 +202,8 @@ def sentence(graph: Any, chosen: Overview) -> str:
 
 
 def _joined(graph: Any, chosen: Overview) -> dict[tuple[int, int], list[int]]:
-    """The relations between two drawn entities, one arrow for each pair and way; self-loops are left out."""
+    """The relations between two drawn entities, one arrow for each pair and way; self-loops are
+    left out."""
     found: dict[tuple[int, int], list[int]] = {}
     heads, relations, tails = (
         ids.tolist() for ids in graph.triples(np.array(chosen.edges, np.int64))
@@ -217,5 +222,4 @@ def _relations(joined: dict[tuple[int, int], list[int]]) -> list[int]:
 
 def _words(graph: Any, relation: int, table: Mapping[str, tuple[str, str]]) -> str:
     """A relation in words, as it is said along its triple."""
-    words = relation_words(graph.relation_names[relation], True, table)
-    return words if len(words) <= 40 else words[:39] + "…"
+    return shorten(relation_words(graph.relation_names[relation], True, table), 40)

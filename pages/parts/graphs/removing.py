@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.datasets.own_graphs import OWNED_AS, own_folder, remove_graph
-from pages.parts.shared.buttons import ask_first
+from pages.parts.shared.actions import ask_first
 from pages.parts.shared.people import barred, whose
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import USUAL, session

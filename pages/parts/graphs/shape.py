@@ -13,7 +13,7 @@ from core.graph.algorithms.overview import MANY
 from core.graph.columns import TYPES, Table
 from core.graph.names.language import choose_language, graph_language
 from pages.parts.graphs.walk_view import DARK, LIGHT
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.language import language_choice
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import graph_name
@@ -30,7 +30,8 @@ DIRECTIONS = {
 
 @st.cache_data(max_entries=16, show_spinner=tr("Counting …"))
 def counts(digest: str, _graph: Any) -> dict[str, Any]:
-    """Numbers of a graph, kept by its digest: degrees with how many entities have them, triples a relation, and more."""
+    """Numbers of a graph, kept by its digest: degrees with how many entities have them, triples a
+    relation, and more."""
     shape = _graph.shape()
     degrees, entities = shape.degrees.tolist(), shape.nodes.tolist()
     return {
@@ -45,7 +46,8 @@ def counts(digest: str, _graph: Any) -> dict[str, Any]:
 
 
 def counted(graph: Any) -> bool:
-    """Whether the counts may be drawn: of a very large graph they are made when a person asks, as all of it is read."""
+    """Whether the counts may be drawn: of a very large graph they are made when a person asks, as
+    all of it is read."""
     if graph.n_edges <= MANY or session.count_asked == graph.digest:
         return True
     write(

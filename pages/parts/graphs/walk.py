@@ -13,7 +13,7 @@ from core.graph.names.lookup import names
 from core.graph.texts import node_texts, relation_texts, weights
 from pages.parts.graphs.overview import legend, part, picture_of, sentence
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.tables import clickable_table, page_of, pager, way_back
@@ -60,7 +60,8 @@ def walk(graph: Any) -> None:
 
 
 def _begin(graph: Any) -> None:
-    """The graph at a glance, where nobody has gone anywhere yet: its best connected entities, as buttons and on a picture."""
+    """The graph at a glance, where nobody has gone anywhere yet: its best connected entities, as
+    buttons and on a picture."""
     chosen, dark = part(graph.digest, graph), st.context.theme.type == "dark"
     if not chosen.hubs:
         st.info(tr("This graph has no entities."), icon=":material/hub:")
@@ -162,7 +163,8 @@ def _here(graph: Any, node: int) -> None:
 
 
 def _said(graph: Any, node: int) -> None:
-    """The type and the description of an entity, where the graph has them; a long one can be opened."""
+    """The type and the description of an entity, where the graph has them; a long one can be
+    opened."""
     type = graph.columns.nodes.text("type", node) if graph.columns.nodes is not None else ""
     text = node_texts(graph, [node])[0]
     if type:
@@ -175,7 +177,8 @@ def _said(graph: Any, node: int) -> None:
 
 
 def _of_edges(graph: Any, edges: np.ndarray) -> dict[str, list]:
-    """What is said of some edges, by column of the table: weights and descriptions, where the graph has them."""
+    """What is said of some edges, by column of the table: weights and descriptions, where the graph
+    has them."""
     table, heavy = graph.columns.edges, weights(graph)
     found: dict[str, list] = {tr("Weight"): heavy[edges].tolist()} if heavy is not None else {}
     if table is not None and table.has("description"):
@@ -255,5 +258,4 @@ def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.nd
 
 
 def _short(graph: Any, node: int) -> str:
-    name = graph.node_name(node)
-    return plain(name if len(name) <= 40 else name[:39] + "…")
+    return plain(shorten(graph.node_name(node), 40))

@@ -84,7 +84,8 @@ def _component():
 def show(
     html: str, walked: Callable[[int], None], title: str = tr("The neighbourhood as a picture")
 ) -> None:
-    """The picture in a sandboxed frame of that title; `walked` is called with the id of an entity that was clicked."""
+    """The picture in a sandboxed frame of that title; `walked` is called with the id of an entity
+    that was clicked."""
 
     def clicked() -> None:
         node = session.walk_picture.walk
@@ -100,7 +101,8 @@ def show(
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """What is drawn: the entity, its neighbours, those one step further, and the edges among them all."""
+    """What is drawn: the entity, its neighbours, those one step further, and the edges among them
+    all."""
 
     here: int
     near: tuple[int, ...]
@@ -109,7 +111,8 @@ class Neighbourhood:
 
 
 def neighbourhood(graph: Any, here: int, near: Sequence[int], room: int) -> Neighbourhood:
-    """The entity with the given neighbours; where these are few, theirs too; at most `room` entities."""
+    """The entity with the given neighbours; where these are few, theirs too; at most `room`
+    entities."""
     near = list(dict.fromkeys(n for n in near if n != here))[: room - 1]
     taken, far = {here, *near}, []
     if len(near) < FILLED // 2:
@@ -126,7 +129,8 @@ def neighbourhood(graph: Any, here: int, near: Sequence[int], room: int) -> Neig
 
 
 def network(colours: Mapping[str, str]) -> Any:
-    """An empty picture of pyvis, whose template is compiled once for all pictures: it would be anew for each."""
+    """An empty picture of pyvis, whose template is compiled once for all pictures: it would be anew
+    for each."""
     from pyvis.network import Network
 
     net = Network(
@@ -171,7 +175,8 @@ def picture(graph: Any, part: Neighbourhood, dark: bool) -> str:
 
 
 def _pairs(graph: Any, part: Neighbourhood) -> dict[tuple[int, int], list[str]]:
-    """The relations between two drawn entities, one arrow for each pair and way; self-loops are left to the table."""
+    """The relations between two drawn entities, one arrow for each pair and way; self-loops are
+    left to the table."""
     found: dict[tuple[int, int], list[str]] = {}
     outer = set(part.far)
     heads, relations, tails = (
@@ -215,7 +220,8 @@ def _node(
 
 
 def shown(text: str, limit: int) -> str:
-    """`text` on one line. pyvis takes a title that holds "href" for HTML, so an invisible mark parts that word."""
+    """`text` on one line. pyvis takes a title that holds "href" for HTML, so an invisible mark
+    parts that word."""
     text = " ".join(text.split())
     text = text if len(text) <= limit else text[: limit - 1] + "…"
     return _HREF.sub(lambda m: m.group()[:2] + "\u2060" + m.group()[2:], text)
@@ -250,7 +256,8 @@ def options(colours: dict[str, str]) -> dict[str, Any]:
 
 
 def alone(html: str, colours: dict[str, str]) -> str:
-    """The page without what it would load from elsewhere, and without pyvis's frame around the drawing."""
+    """The page without what it would load from elsewhere, and without pyvis's frame around the
+    drawing."""
     style = (
         f"<style>html,body{{margin:0;background:{colours['paper']};overflow:hidden}} center{{display:none}} .card{{border:0!important}}"
         f"#mynetwork{{border:0!important;float:none!important;height:100vh!important}}"

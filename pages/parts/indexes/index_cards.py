@@ -1,4 +1,5 @@
-"""One card for each kind of index: what it is for, whether it is there, and building, rebuilding and deleting it."""
+"""One card for each kind of index: what it is for, whether it is there, and building, rebuilding
+and deleting it."""
 
 from __future__ import annotations
 
@@ -30,9 +31,8 @@ from core.indexes.table import KINDS, Kind
 from core.io.durations import ago
 from core.runtime.jobs import CANCELLED, WAITING, Job
 from core.sharing import who
-from pages.parts.shared.buttons import ask_first, button
+from pages.parts.shared.actions import ask_first, button
 from pages.parts.shared.people import barred, whose
-from pages.parts.shared.problems import noted_errors
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain, size
@@ -111,7 +111,8 @@ def _card(graph: Any, one: Prepared) -> None:
 
 
 def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
-    """What is there, a line for each setting, and how long building takes where it is not all there."""
+    """What is there, a line for each setting, and how long building takes where it is not all
+    there."""
     if at_work and one.kind.adds:
         return []  # it grows; the bar tells how far it is
     now, lines, by = time.time(), [], whose(OWNED_AS, key(graph, one.kind))
@@ -144,11 +145,10 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
         if one.state == PARTLY and one.parts is not None:
             missing -= one.parts[0] / max(1, one.parts[1])
         takes = one.kind.takes(graph, engine().environment, missing)
-        lines.append(
-            tr("Building the rest takes {takes}.", takes=takes)
-            if one.state == PARTLY
-            else tr("Building takes {takes}.", takes=takes)
-        )
+        if one.state == PARTLY:
+            lines.append(tr("Building the rest takes {takes}.", takes=takes))
+        else:
+            lines.append(tr("Building takes {takes}.", takes=takes))
     return lines
 
 
@@ -203,8 +203,7 @@ def _buttons(graph: Any, one: Prepared) -> None:
 
 
 def _start(graph: Any, kind: Kind, anew: bool = False) -> None:
-    with noted_errors():
-        start(engine().preparing, graph, kind, engine().environment, anew)
+    start(engine().preparing, graph, kind, engine().environment, anew)
 
 
 def _building(kind: Kind, one: Prepared, job: Job) -> None:

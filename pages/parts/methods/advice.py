@@ -1,4 +1,5 @@
-"""The suggested size of a subgraph beside its parameter, with the reasons; never applied unless a person presses the button."""
+"""The suggested size of a subgraph beside its parameter, with the reasons; never applied unless a
+person presses the button."""
 
 from __future__ import annotations
 
@@ -57,7 +58,8 @@ def same_words(keep: int) -> str:
 
 
 def advice_data(operator: Operator | None, question: Question) -> dict[str, Any] | None:
-    """The suggestion as plain data: a title, its reasons, and the value that a button sets where it is another one."""
+    """The suggestion as plain data: a title, its reasons, and the value that a button sets where it
+    is another one."""
     advice = advised(operator, question) if operator is not None else None
     if advice is None:
         return None

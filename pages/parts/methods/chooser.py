@@ -1,4 +1,5 @@
-"""The chooser of methods: the whole catalogue under its groups, searched in the browser, with a sentence on each method."""
+"""The chooser of methods: the whole catalogue under its groups, searched in the browser, with a
+sentence on each method."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ def chooser(
 ) -> str | None:
     """Draw the chooser; the id of the instance that was chosen in this run, else None.
 
-    `models` is the registry, which knows what is not installed; `current` is the id of the instance that is marked. Each line is
-    drawn as a row of small bricks, in the colours of Build.
+    `models` is the registry, which knows what is not installed; `current` is the id of the instance
+    that is marked. Each line is drawn as a row of small bricks, in the colours of Build.
     """
     groups = [
         {"title": title, "rows": [_row(one, models, answering) for one in rows]}

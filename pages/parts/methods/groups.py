@@ -27,7 +27,8 @@ def grouped(known: Mapping[str, Instance]) -> dict[str, list[Instance]]:
 
 
 def options(known: Mapping[str, Instance]) -> dict[str, str]:
-    """The label of every option, in order; a heading stands before the instances of its group, a changed one behind its base."""
+    """The label of every option, in order; a heading stands before the instances of its group, a
+    changed one behind its base."""
     found: dict[str, str] = {}
     for title, rows in grouped(known).items():
         found |= {HEADING + title: f"── {title} ──"} | {

@@ -1,4 +1,5 @@
-"""Adding a model: a server that is found on this computer or named by its address, and what to do for a graphics card."""
+"""Adding a model: a server that is found on this computer or named by its address, and what to do
+for a graphics card."""
 
 from __future__ import annotations
 
@@ -18,8 +19,7 @@ from core.models.keys import HOW, NAME, check_key, key_for
 from core.sharing import check_administrator
 from pages.parts.models.measuring import begin_measure
 from pages.parts.models.roles import ROLE_WORDS
-from pages.parts.shared.buttons import button
-from pages.parts.shared.problems import shown_errors
+from pages.parts.shared.actions import button, shown_errors
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session, session
@@ -33,7 +33,8 @@ BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker": "reran
 
 @dataclass(frozen=True)
 class Given:
-    """What the form says of a server. `key` is what was typed, `variable` the environment variable in its place; empty where none is."""
+    """What the form says of a server. `key` is what was typed, `variable` the environment variable
+    in its place; empty where none is."""
 
     name: str
     url: str
@@ -223,7 +224,8 @@ def _field(label: str, key: str, example: str, width: int, help_text: str) -> st
 
 
 def checked(given: Given) -> Given:
-    """The fields as they are. Raises BadInput that says which one is not usable, and what a key's variable lacks."""
+    """The fields as they are. Raises BadInput that says which one is not usable, and what a key's
+    variable lacks."""
     check_administrator(tr("add models"))
     _check_address(given)
     if not given.model:

@@ -7,7 +7,7 @@ from functools import partial
 from core.models.registry import ModelInfo
 from core.runtime.jobs import DONE
 from core.sharing import who
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
 from pages.parts.shared.wording import tr

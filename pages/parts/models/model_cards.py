@@ -10,7 +10,7 @@ from core.models.registry import ModelInfo
 from core.runtime.jobs import DONE, Job
 from core.sharing import who
 from pages.parts.models.measuring import measure_button, measured
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr

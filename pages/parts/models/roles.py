@@ -9,7 +9,7 @@ import streamlit as st
 from core.models.declared import ROLES
 from core.models.registry import ModelInfo
 from core.sharing import who
-from pages.parts.shared.problems import result_of
+from pages.parts.shared.actions import result_of
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session

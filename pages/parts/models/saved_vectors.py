@@ -1,4 +1,5 @@
-"""Vectors of texts on disk: how many there are, how often they served, and a button that removes them."""
+"""Vectors of texts on disk: how many there are, how often they served, and a button that removes
+them."""
 
 from __future__ import annotations
 
@@ -8,13 +9,14 @@ from core.errors import HopscopeError
 from core.io.files import size_text
 from core.models.encoders.saved_vectors import SavedTexts, vector_file
 from core.sharing import who
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 
 def saved_vectors() -> None:
-    """One line of what is saved, what it brought since the start, and what is wrong with it, if anything."""
+    """One line of what is saved, what it brought since the start, and what is wrong with it, if
+    anything."""
     try:
         facts = vector_file().facts()
     except HopscopeError as error:

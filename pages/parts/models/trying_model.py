@@ -12,7 +12,7 @@ from core.errors import BadInput
 from core.models.base import Reply, Task
 from core.models.registry import ModelInfo
 from core.runtime.jobs import DONE, Job
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import Session
@@ -93,7 +93,8 @@ def _show_outcome(job: Job) -> None:
 
 
 def _show_reply(reply: Reply, seconds: float | None) -> None:
-    """What is to be known of a reply beside its text: why it is blank or cut, the thought before it, and what it cost."""
+    """What is to be known of a reply beside its text: why it is blank or cut, the thought before
+    it, and what it cost."""
     if fault := reply.fault():
         st.text(fault)
     if reply.thought:

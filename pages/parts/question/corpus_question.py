@@ -14,7 +14,7 @@ from core.runtime.jobs import Job
 from core.sources import CorpusSource
 from core.types import Question
 from pages.parts.question.question_bar import known_question
-from pages.parts.shared.problems import result_of
+from pages.parts.shared.actions import result_of
 from pages.parts.shared.session import engine, follow, source
 from pages.parts.shared.session_state import Key, Session, session
 from pages.parts.shared.text import isolated, many, plain
@@ -22,7 +22,8 @@ from pages.parts.shared.wording import tr
 
 
 def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
-    """The question in the bar to the chosen corpus after these edits, ready to be run; one of a set's own brings its gold passages along.
+    """The question in the bar to the chosen corpus after these edits, ready to be run; one of a
+    set's own brings its gold passages along.
 
     Raises what `Engine.ask` raises.
     """
@@ -37,7 +38,8 @@ def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
 
 
 def prepared_corpus(name: str) -> Corpus:
-    """The corpus with the graph of its chunks made, which is shown with its progress where it takes a while."""
+    """The corpus with the graph of its chunks made, which is shown with its progress where it takes
+    a while."""
     corpus = open_corpus(name)
     key = f"chunks-{name}-{corpus.digest}"
 
@@ -52,7 +54,8 @@ def prepared_corpus(name: str) -> Corpus:
 
 
 def facts() -> None:
-    """What is asked: the corpus, the known answers, which can be changed, and how many passages are known to hold them."""
+    """What is asked: the corpus, the known answers, which can be changed, and how many passages are
+    known to hold them."""
     corpus = result_of(lambda: open_corpus(source().name))
     if corpus is None:
         return

@@ -1,4 +1,5 @@
-"""The address of a comparison: question, entities, known answers, lanes and switches as query parameters; of a case, its id."""
+"""The address of a comparison: question, entities, known answers, lanes and switches as query
+parameters; of a case, its id."""
 
 from __future__ import annotations
 
@@ -80,7 +81,8 @@ def read_link() -> Link:
 
 
 def parse_link(query: Mapping[str, Sequence[str] | str]) -> Link:
-    """The link of query parameters, as `Link.parameters` gives them; unreadable parts are as usual."""
+    """The link of query parameters, as `Link.parameters` gives them; unreadable parts are as
+    usual."""
 
     def many(key: str) -> tuple[str, ...]:
         value = query.get(key, ())

@@ -1,4 +1,5 @@
-"""The question bar: type a question, draw one from a set or search the sets, and see where it starts from."""
+"""The question bar: type a question, draw one from a set or search the sets, and see where it
+starts from."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from core.graph.names.seeds import seeds_of
 from core.languages.spelling import holds_words
 from core.sources import Source
 from core.types import Question
-from pages.parts.shared.buttons import button
-from pages.parts.shared.problems import result_of
+from pages.parts.shared.actions import button, result_of
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
@@ -22,14 +23,15 @@ SUGGESTED = 8
 
 
 def known_question(text: str) -> Question | None:
-    """The question of the chosen graph's or corpus's sets with exactly that text; a set that cannot be read is left out, as choosing it
-    tells why."""
+    """The question of the chosen graph's or corpus's sets with exactly that text; a set that cannot
+    be read is left out, as choosing it tells why."""
     text = " ".join(text.split())
     return source().named(text) if text else None
 
 
 def take(question: Question, asked_on: Source) -> None:
-    """Put a question of a set into the bar, with its entities and known answers, and choose what it is asked on."""
+    """Put a question of a set into the bar, with its entities and known answers, and choose what it
+    is asked on."""
     session.examples_open, session.source = False, asked_on
     session.question = question.text
     session.entities = list(question.entities)
@@ -38,16 +40,19 @@ def take(question: Question, asked_on: Source) -> None:
 
 
 def bar_state() -> tuple[str, bool, bool]:
-    """What the person sets in the bar and its options: the question, and the switches of model and reader."""
+    """What the person sets in the bar and its options: the question, and the switches of model and
+    reader."""
     return session.question, session.model, session.reader
 
 
 def settle() -> None:
-    """Ask what is new in the bar: a question of a set brings its entities and answers along, any other starts afresh; a changed
-    switch asks the same question again. An emptied bar is asked too, so that it is said why there is no answer.
+    """Ask what is new in the bar: a question of a set brings its entities and answers along, any
+    other starts afresh; a changed switch asks the same question again. An emptied bar is asked too,
+    so that it is said why there is no answer.
 
-    `settled` is what was asked for last, and is set last: Streamlit breaks off what it runs, callbacks included, as
-    soon as the person does something else, and what was not ended is then done in the next run.
+    `settled` is what was asked for last, and is set last: Streamlit breaks off what it runs,
+    callbacks included, as soon as the person does something else, and what was not ended is then
+    done in the next run.
     """
     before, now = session.settled, bar_state()
     if before == now:
@@ -70,7 +75,8 @@ def begin(text: str) -> None:
 
 
 def question_bar() -> bool:
-    """Draw the box of the question, Ask and the example questions, each in the row they are called in; whether Ask was pressed."""
+    """Draw the box of the question, Ask and the example questions, each in the row they are called
+    in; whether Ask was pressed."""
     first = source().examples
     st.text_input(
         tr("Question"),
@@ -92,14 +98,12 @@ def _sets() -> None:
     known = source()
     titles = known.sets
     if not titles:
-        graph = tr(
-            "This graph has no questions of its own; type one, or add a file of questions on the Graphs page."
-        )
-        st.caption(
-            tr("These documents have no questions of their own; type one.")
-            if known.is_corpus
-            else graph
-        )
+        if known.is_corpus:
+            caption("These documents have no questions of their own; type one.")
+        else:
+            caption(
+                "This graph has no questions of its own; type one, or add a file of questions on the Graphs page."
+            )
         return
     for i, text in enumerate(known.examples):
         button(
@@ -144,7 +148,8 @@ def _draw(known: Source, chosen: str) -> None:
 
 
 def suggest(error: HopscopeError) -> None:
-    """An error about the question as a sentence; for an unknown entity, the nearest names as buttons."""
+    """An error about the question as a sentence; for an unknown entity, the nearest names as
+    buttons."""
     st.error(plain(str(error)))
     alternatives = getattr(error, "alternatives", ())
     if alternatives:

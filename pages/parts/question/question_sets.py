@@ -1,4 +1,5 @@
-"""What an evaluation or a search asks: the graph or the documents that are chosen, with their question sets."""
+"""What an evaluation or a search asks: the graph or the documents that are chosen, with their
+question sets."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from pages.parts.shared.wording import tr
 
 
 def asked() -> Source:
-    """What is chosen in the sidebar; in the place of the graph of one question, and of a corpus that is missing, a graph with sets."""
+    """What is chosen in the sidebar; in the place of the graph of one question, and of a corpus
+    that is missing, a graph with sets."""
     on = chosen()
     on = last_graph() if on.is_corpus and not on.here else on
     whole = GraphSource(on.name.partition(":")[0])

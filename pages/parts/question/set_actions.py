@@ -1,4 +1,5 @@
-"""Ways from a set of questions to the screens that use it: ask one on Compare, evaluate them all."""
+"""Ways from a set of questions to the screens that use it: ask one on Compare, evaluate them
+all."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from core.sources import GraphSource
 from core.types import Question
 from pages.parts.question.permalink import DEFAULT_LANES, Link
 from pages.parts.question.question_bar import take
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -25,7 +26,8 @@ def ways_on(
     key: str,
     type: Literal["primary", "secondary", "tertiary"] = "secondary",
 ) -> None:
-    """Two buttons: ask a question of the set, evaluate the set. The screen that has them draws `go_on` as well."""
+    """Two buttons: ask a question of the set, evaluate the set. The screen that has them draws
+    `go_on` as well."""
     with st.container(horizontal=True, width="content"):
         button(
             tr("Ask one"),

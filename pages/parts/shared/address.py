@@ -1,4 +1,5 @@
-"""The browser's address: of a page that a person came to by a click, which brings none along, and over a sign-in, which takes it away."""
+"""The browser's address: of a page that a person came to by a click, which brings none along, and
+over a sign-in, which takes it away."""
 
 from __future__ import annotations
 
@@ -35,10 +36,12 @@ def _component(name: str):
 
 
 def in_place(parameters: Mapping[str, Sequence[str] | str], page: str = "") -> None:
-    """Write these query parameters into the browser's address where it has none, as the entry that it is at, as long as it is at `page`.
+    """Write these query parameters into the browser's address where it has none, as the entry that
+    it is at, as long as it is at `page`.
 
-    Whatever is written into `st.query_params` makes an entry of its own, so that Back would come to the same page again; and where
-    Streamlit breaks off the first run of a page, it makes that entry on the page before.
+    Whatever is written into `st.query_params` makes an entry of its own, so that Back would come to
+    the same page again; and where Streamlit breaks off the first run of a page, it makes that entry
+    on the page before.
     """
     with st.container(key="address"):  # which takes no room
         _component("address")(
@@ -53,12 +56,14 @@ def ask_on_enter(label: str) -> None:
 
 
 def keep_wished() -> None:
-    """Keep the address that a person came with, in this tab of their browser, until they have signed in there."""
+    """Keep the address that a person came with, in this tab of their browser, until they have
+    signed in there."""
     _wished({"keep": True})
 
 
 def go_to_wished(pages: Sequence[str]) -> None:
-    """Go to the address that was kept, once: to one of these pages, with the parameters that ours have."""
+    """Go to the address that was kept, once: to one of these pages, with the parameters that ours
+    have."""
     _wished({"pages": list(pages), "parameters": list(PARAMETERS)})
 
 

@@ -1,4 +1,5 @@
-"""What every request to the server goes through first, the pages' own connection too: the name it was sent to, and who may send files."""
+"""What every request to the server goes through first, the pages' own connection too: the name it
+was sent to, and who may send files."""
 
 from __future__ import annotations
 
@@ -72,8 +73,9 @@ def _listed(variable: str) -> list[str]:
 
 
 class Door:
-    """Refuses requests to a name that is not this server's, as a stranger's web page sends them whose name leads here (DNS rebinding), and,
-    where people share, files of a session that was not admitted."""
+    """Refuses requests to a name that is not this server's, as a stranger's web page sends them
+    whose name leads here (DNS rebinding), and, where people share, files of a session that was not
+    admitted."""
 
     def __init__(self, app: ASGIApp):
         self.app = app

@@ -1,4 +1,5 @@
-"""What a part of the browser did, each edit with a number: it is sent until the page has received it, and done once."""
+"""What a part of the browser did, each edit with a number: it is sent until the page has received
+it, and done once."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ LONGEST = 40  # letters of the name of a part
 
 
 class Received(NamedTuple):
-    """Which part of the browser sent edits last, and the number of the last one that was received."""
+    """Which part of the browser sent edits last, and the number of the last one that was
+    received."""
 
     who: str = ""
     done: int = 0
@@ -18,7 +20,8 @@ class Received(NamedTuple):
 def new_edits(
     message: Mapping[str, Any] | None, before: Received
 ) -> tuple[list[Mapping[str, Any]], Received]:
-    """The edits of a message, `{who, edits: [{n, ...}]}`, that were not received before, in their order; and what is received with them.
+    """The edits of a message, `{who, edits: [{n, ...}]}`, that were not received before, in their
+    order; and what is received with them.
 
     >>> from pages.parts.shared.edits import Received, new_edits
     >>> new_edits({"who": "a", "edits": [{"n": 2, "do": "undo"}, {"n": 1, "do": "set"}]}, Received("a", 1))

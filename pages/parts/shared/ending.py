@@ -1,4 +1,5 @@
-"""How the server ends when it is told to: what runs is cancelled, given a moment, and then the process goes."""
+"""How the server ends when it is told to: what runs is cancelled, given a moment, and then the
+process goes."""
 
 from __future__ import annotations
 
@@ -20,11 +21,13 @@ _engines: list[Engine] = []  # of this server, once a page was opened
 
 
 def end_soon(engine: Engine) -> None:
-    """When this process is to end (Ctrl-C, SIGTERM), cancel what runs and leave within `MOMENT` seconds.
+    """When this process is to end (Ctrl-C, SIGTERM), cancel what runs and leave within `MOMENT`
+    seconds.
 
-    Python waits for every thread of a pool before it runs anything else at its end, and a model in the middle of a reply may take
-    minutes. What is written to disk is written beside its place or in a transaction, so that going in the middle loses nothing that was
-    kept. Does nothing where no server runs, as in a test of a page.
+    Python waits for every thread of a pool before it runs anything else at its end, and a model in
+    the middle of a reply may take minutes. What is written to disk is written beside its place or
+    in a transaction, so that going in the middle loses nothing that was kept. Does nothing where no
+    server runs, as in a test of a page.
     """
     if Runtime.exists() and type(Runtime.instance()) is Runtime:
         _engines.append(engine)
@@ -33,7 +36,8 @@ def end_soon(engine: Engine) -> None:
 
 @asynccontextmanager
 async def ending(app: Any) -> AsyncIterator[None]:
-    """The life of the server `app`: once it takes no more requests, all ends. After it a SIGTERM would end the process at once."""
+    """The life of the server `app`: once it takes no more requests, all ends. After it a SIGTERM
+    would end the process at once."""
     yield
     _end()
 

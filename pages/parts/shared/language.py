@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.languages import Found, languages
-from pages.parts.shared.buttons import attempt
+from pages.parts.shared.actions import attempt
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -17,8 +17,8 @@ FOUND = tr("As found")
 
 
 def language_choice(found: Found, choose: Callable[[str], Any], key: str, effect: str) -> None:
-    """Draw a language, and the choice of another, by which `choose` is called with its code; with an empty one for that which is found.
-    `effect` is a sentence on what depends on it."""
+    """Draw a language, and the choice of another, by which `choose` is called with its code; with
+    an empty one for that which is found. `effect` is a sentence on what depends on it."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(plain(tr("Language: {words}", words=found.words())), width="content")
         with st.popover(tr("Change"), type="tertiary", icon=":material/translate:"):

@@ -1,4 +1,5 @@
-"""A graph in a database that is asked live: what a question needs of it, fetched while the page shows how far it is."""
+"""A graph in a database that is asked live: what a question needs of it, fetched while the page
+shows how far it is."""
 
 from __future__ import annotations
 
@@ -24,10 +25,12 @@ class _Failed(HopscopeError):
 
 
 def near(graph: Any, question: Question, cancelled: Callable[[], None]) -> Any:
-    """The neighbourhood of a question's entities, or of those that it names, in the database of a live graph; another graph as it is.
+    """The neighbourhood of a question's entities, or of those that it names, in the database of a
+    live graph; another graph as it is.
 
-    `cancelled` is done where a person cancels, so that the run which begins with it does not ask again; this screen then ends. Raises
-    HopscopeError where the database or the question does not allow it.
+    `cancelled` is done where a person cancels, so that the run which begins with it does not ask
+    again; this screen then ends. Raises HopscopeError where the database or the question does not
+    allow it.
     """
     if graph.live is None:
         return graph
@@ -60,7 +63,8 @@ def near(graph: Any, question: Question, cancelled: Callable[[], None]) -> Any:
 
 
 def fetched_text(comparison: Comparison) -> str:
-    """What was fetched of a database for a comparison and what was left out, of a saved one too; empty for another graph."""
+    """What was fetched of a database for a comparison and what was left out, of a saved one too;
+    empty for another graph."""
     if comparison.graph.fetched is not None:
         return comparison.graph.fetched.text
     first = (

@@ -1,4 +1,5 @@
-"""Where several people share one Hopscope: who looks at the page, to whom a thing belongs, and what may be done with it."""
+"""Where several people share one Hopscope: who looks at the page, to whom a thing belongs, and what
+may be done with it."""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ from pages.parts.shared.wording import tr
 
 
 def visitor() -> Person:
-    """Who looks at the page: by the email address of their sign-in, unless the provider says that it was never verified, else by this visit
-    alone. Nobody outside of a run of a page."""
+    """Who looks at the page: by the email address of their sign-in, unless the provider says that
+    it was never verified, else by this visit alone. Nobody outside of a run of a page."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return NOBODY
     if str(st.user.get("email_verified")).lower() == "false":
@@ -46,13 +47,15 @@ def visitor() -> Person:
 
 
 def entered() -> bool:
-    """Whether who looks may see anything: all but those who did not sign in where people share and sign-in is set up."""
+    """Whether who looks may see anything: all but those who did not sign in where people share and
+    sign-in is set up."""
     return not shared() or bool(st.user.get("is_logged_in", True))
 
 
 def admit(page: Callable[[], None]) -> None:
-    """Draw a page for those who may see it. Each page goes through this by itself: Streamlit runs the page's own file instead of
-    main.py as long as nobody has opened that since the server started."""
+    """Draw a page for those who may see it. Each page goes through this by itself: Streamlit runs
+    the page's own file instead of main.py as long as nobody has opened that since the server
+    started."""
     let_in()
     if problem := Session.problem.take():
         st.error(plain(problem))
@@ -60,7 +63,8 @@ def admit(page: Callable[[], None]) -> None:
 
 
 def let_in() -> None:
-    """From here on what is done is done for the visitor; those who may not see anything are shown the way to sign in instead."""
+    """From here on what is done is done for the visitor; those who may not see anything are shown
+    the way to sign in instead."""
     asked_of(visitor)
     context = get_script_run_ctx(suppress_warning=True)
     if context is not None:
@@ -83,7 +87,8 @@ def let_in() -> None:
 
 
 def _providers() -> dict[str, str]:
-    """The ways to sign in that `[auth]` of secrets.toml sets up, with the words of their buttons."""
+    """The ways to sign in that `[auth]` of secrets.toml sets up, with the words of their
+    buttons."""
     auth = st.secrets["auth"]
     named = {
         name: tr("Sign in with {name}", name=name)
@@ -132,7 +137,8 @@ def barred(kind: str, name: str) -> str:
 
 
 def held(why: str, help: str | None = None) -> dict[str, Any]:
-    """What makes a control one that cannot be used where there is a reason `why`, which it then tells in the place of its help."""
+    """What makes a control one that cannot be used where there is a reason `why`, which it then
+    tells in the place of its help."""
     return {"disabled": bool(why), "help": plain(why) or help}
 
 

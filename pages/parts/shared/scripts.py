@@ -1,6 +1,8 @@
-"""The browser code of a component: its ES modules joined into one text, which the browser gets once.
+"""The browser code of a component: its ES modules joined into one text, which the browser gets
+once.
 
-Streamlit would send all of it with every change of the component's data. What it sends instead is where the code is (assets/mount.js).
+Streamlit would send all of it with every change of the component's data. What it sends instead is
+where the code is (assets/mount.js).
 """
 
 from __future__ import annotations
@@ -28,9 +30,11 @@ IMPORT = re.compile(r'^import \{[^}]*\} from "(\.[\w./-]+\.js)";\n', re.MULTILIN
 
 
 def joined(entry: Path) -> str:
-    """The module `entry` and all that it imports, each once and after what it imports, with the exports of the entry alone.
+    """The module `entry` and all that it imports, each once and after what it imports, with the
+    exports of the entry alone.
 
-    No two of the modules may declare the same name. Before them come the texts in the server's language.
+    No two of the modules may declare the same name. Before them come the texts in the server's
+    language.
     """
     texts: dict[Path, str] = {}
 
@@ -48,7 +52,8 @@ def joined(entry: Path) -> str:
 
 @cache
 def component(name: str, styles: tuple[str, ...] = ()) -> Callable[..., Any]:
-    """The component in the folder of that name as Streamlit mounts it, with what its module imports.
+    """The component in the folder of that name as Streamlit mounts it, with what its module
+    imports.
 
     `styles` names its stylesheets, where there is more than the one of its own name.
     """
@@ -67,7 +72,8 @@ def joined_styles(files: Iterable[Path]) -> str:
 
 
 def _served(name: str, code: str) -> str:
-    """The path on the server at which a browser gets some code from now on: it holds a hash of the code, so that other code has another."""
+    """The path on the server at which a browser gets some code from now on: it holds a hash of the
+    code, so that other code has another."""
     found: list[str] = []
 
     def serve() -> None:

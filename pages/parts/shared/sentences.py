@@ -1,4 +1,5 @@
-"""Sentences of the screens, in the server's language, with the values in them shown letter by letter."""
+"""Sentences of the screens, in the server's language, with the values in them shown letter by
+letter."""
 
 from __future__ import annotations
 

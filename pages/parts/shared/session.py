@@ -20,7 +20,7 @@ from core.instances.catalogue import Instance, catalogue
 from core.io.home import cannot_save
 from core.runtime.jobs import Job
 from core.sources import Source, source_in, sources
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.ending import end_soon
 from pages.parts.shared.session_state import USUAL, session
 from pages.parts.shared.text import plain
@@ -59,7 +59,8 @@ def _engine() -> Engine:
 
 
 def waiter(page: str) -> Waiter:
-    """This browser session on one of the pages that ask: what it asked there is answered as long as somebody looks."""
+    """This browser session on one of the pages that ask: what it asked there is answered as long as
+    somebody looks."""
     context = get_script_run_ctx()
     visit = context.session_id if context is not None else ""
 
@@ -70,7 +71,8 @@ def waiter(page: str) -> Waiter:
 
 
 def leave_all_but(page: str) -> None:
-    """This browser session shows `page`: nothing that it asked on another one is waited for any more."""
+    """This browser session shows `page`: nothing that it asked on another one is waited for any
+    more."""
     for other in ASKING:
         if other != page:
             engine().leave(waiter(other).id)
@@ -80,8 +82,9 @@ def leave_all_but(page: str) -> None:
 
 
 def went_here() -> bool:
-    """Whether the person went to the address of this run: from another page, as long as `came` is set, or by the browser's Back and
-    Forward. Else the address only comes along, and may be one that was changed since."""
+    """Whether the person went to the address of this run: from another page, as long as `came` is
+    set, or by the browser's Back and Forward. Else the address only comes along, and may be one
+    that was changed since."""
     context = get_script_run_ctx()
     return session.came or (context is not None and context.is_history_navigation)
 
@@ -132,7 +135,8 @@ def is_missing(source: Source) -> bool:
 
 
 def graph() -> Any:
-    """The chosen graph. While it is being opened or built, that is shown with its progress; a failure ends the screen."""
+    """The chosen graph. While it is being opened or built, that is shown with its progress; a
+    failure ends the screen."""
     name = graph_name()
     stop_where_missing(last_graph())
     is_closed = not engine().is_open(name)  # removed, or built again, since it was opened
@@ -172,5 +176,6 @@ def cancel(
 
 
 def give_up(job: Job, page: str) -> None:
-    """Cancel a comparison; one that somebody else began goes on for them, and this visit waits for it no more."""
+    """Cancel a comparison; one that somebody else began goes on for them, and this visit waits for
+    it no more."""
     engine().leave(waiter(page).id) if job.needed_by else job.cancel()

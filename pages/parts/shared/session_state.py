@@ -1,14 +1,16 @@
-"""What a browser session holds between two runs of a page: each key of `st.session_state` once, as an attribute.
+"""What a browser session holds between two runs of a page: each key of `st.session_state` once, as
+an attribute.
 
-    session.question                                      the value, or the default where none was set
-    session.question = "who directed Inception"           set
-    del session.job                                       dropped; no error where none was set
-    st.text_input("Question", key=Session.question.name)  the widget whose value it is
-    Session.cases_message.take()                          read once: dropped as it is read
-    Session.case_shown.of(case.id, lambda: ...)           made once for each case, and anew for another
-    Session.texts_build["rkg"].value = "rkg-described"    a key for each id, read and set by `value`
+    session.question                                      the value, or the default where none was
+    set session.question = "who directed Inception"           set del session.job
+    dropped; no error where none was set st.text_input("Question", key=Session.question.name)  the
+    widget whose value it is Session.cases_message.take()                          read once:
+    dropped as it is read Session.case_shown.of(case.id, lambda: ...)           made once for each
+    case, and anew for another Session.texts_build["rkg"].value = "rkg-described"    a key for each
+    id, read and set by `value`
 
-On the class an attribute is its `Key`, on `session` the value of that key. A name that is not declared is an error.
+On the class an attribute is its `Key`, on `session` the value of that key. A name that is not
+declared is an error.
 """
 
 from __future__ import annotations
@@ -90,8 +92,9 @@ class Key(Generic[T]):
 
 
 class Widget(Key[T]):
-    """The key of a widget that more than its own call reads or sets. Streamlit's rules: it is set before the widget is drawn in a run, and
-    drops when a run does not draw the widget, as on another page, unless that was drawn with `persist_state="session"`."""
+    """The key of a widget that more than its own call reads or sets. Streamlit's rules: it is set
+    before the widget is drawn in a run, and drops when a run does not draw the widget, as on
+    another page, unless that was drawn with `persist_state="session"`."""
 
 
 class Made(Key[tuple[Hashable, T] | None]):
@@ -109,7 +112,8 @@ class Made(Key[tuple[Hashable, T] | None]):
 
 
 class Keys(Generic[T]):
-    """Keys of a kind, one for each id: of `texts_build` and "rkg" it is `texts_build-rkg`, unless `name` says how it is written."""
+    """Keys of a kind, one for each id: of `texts_build` and "rkg" it is `texts_build-rkg`, unless
+    `name` says how it is written."""
 
     def __init__(self, default: T | Callable[[], T], name: str = ""):
         self.default, self.name = default, name
@@ -128,7 +132,8 @@ class Cells(Keys[Any]):
         super().__init__(None)
 
     def row(self, id: object, rows: int) -> int | None:
-        """The row of the cell that was clicked in the table of that id; None where that is none of the first `rows`."""
+        """The row of the cell that was clicked in the table of that id; None where that is none of
+        the first `rows`."""
         cells = self[id].value["selection"]["cells"]
         return cells[0][0] if cells and cells[0][0] < rows else None
 

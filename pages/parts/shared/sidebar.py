@@ -9,8 +9,8 @@ from core.corpus.catalogue import damaged_corpora
 from core.instances.catalogue import faults
 from core.io.home import cannot_save
 from core.sources import GraphSource, Source, sources
+from pages.parts.shared.actions import result_of
 from pages.parts.shared.people import signed
-from pages.parts.shared.problems import result_of
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import (
     USES_ADDRESS,
@@ -28,7 +28,8 @@ ON_TRIPLES = ("graphs", "indexes")  # pages that show a graph of triples, whatev
 
 
 def sidebar() -> None:
-    """Draw the choice of graph and the state of the models; on the page, that the chosen one is not here."""
+    """Draw the choice of graph and the state of the models; on the page, that the chosen one is not
+    here."""
     with st.sidebar:
         _graph()
         _models()
@@ -94,7 +95,8 @@ def _missing(source: Source) -> str:
 
 
 def _documents(name: str) -> None:
-    """How large the chosen corpus is; on a page that stands on triples, which graph it shows meanwhile."""
+    """How large the chosen corpus is; on a page that stands on triples, which graph it shows
+    meanwhile."""
     opened = result_of(lambda: open_corpus(name))
     if opened is not None:
         st.caption(
@@ -105,7 +107,8 @@ def _documents(name: str) -> None:
 
 
 def _begin_anew() -> None:
-    """Another graph was chosen by hand: a question of the former one, and what was found there, are let go."""
+    """Another graph was chosen by hand: a question of the former one, and what was found there, are
+    let go."""
     session.begin_anew()
     named = session.source.parameters if session.source not in (None, USUAL) else {}
     st.query_params.from_dict(named if session.page == USES_ADDRESS else {})

@@ -11,8 +11,9 @@ from pages.parts.shared.wording import tr
 
 
 def spend_at_most(key: str, before: Cap | None = None) -> tuple[Cap | None, bool]:
-    """Draw the field, with the cap `before` in it at first; the cap, where one was written, and whether work may begin: what is no cap is
-    said below it, and nothing begins without the limit that somebody meant."""
+    """Draw the field, with the cap `before` in it at first; the cap, where one was written, and
+    whether work may begin: what is no cap is said below it, and nothing begins without the limit
+    that somebody meant."""
     text = st.text_input(
         tr("Spend at most"),
         f"{before.most:g}{' tokens' if before.tokens else ''}" if before is not None else "",

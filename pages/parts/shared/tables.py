@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.session_state import Key, Session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -72,7 +72,8 @@ def clickable_table(
 
 
 def way_back(places: Iterable[tuple[str, Any]], key: str, go: Callable[[Any], None]) -> None:
-    """Draw a button for each earlier place, (its name, what `go` takes), with an arrow behind it."""
+    """Draw a button for each earlier place, (its name, what `go` takes), with an arrow behind
+    it."""
     for number, (name, place) in enumerate(places):
         button(plain(name), partial(go, place), key=f"{key}-{number}", type="tertiary")
         st.caption("›", width="content")

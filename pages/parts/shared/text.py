@@ -16,7 +16,8 @@ _JOINER = "\u2060"  # takes no room, and ends a line nowhere
 
 
 def plain(text: str) -> str:
-    """`text` so that Streamlit's Markdown shows it letter by letter; words from right to left within others keep to themselves."""
+    """`text` so that Streamlit's Markdown shows it letter by letter; words from right to left
+    within others keep to themselves."""
     said = " ".join(str(text).split())
     if (first := _LETTER.search(said)) is not None and first[0].isascii():
         said = _FROM_RIGHT.sub("\u2068\\g<0>\u2069", said)
@@ -29,7 +30,8 @@ def isolated(text: str) -> str:
 
 
 def many(count: int, what: str, more: str = "") -> str:
-    """A number with its noun: 1 question, 1,200 questions; `more` where the plural is not made by an s."""
+    """A number with its noun: 1 question, 1,200 questions; `more` where the plural is not made by
+    an s."""
     return f"{count:,} {noun(count, what, more or what + 's')}"
 
 

@@ -1,6 +1,8 @@
-"""Texts of the screens in the server's language, by gettext: `HOPSCOPE_LANGUAGE`, English where it is not set or has no translation.
+"""Texts of the screens in the server's language, by gettext: `HOPSCOPE_LANGUAGE`, English where it
+is not set or has no translation.
 
-Every text is in English in the code, in `tr` or `many`. `make strings` collects them in assets/locale/hopscope.pot (docs/translating.md).
+Every text is in English in the code, in `tr` or `many`. `make strings` collects them in
+assets/locale/hopscope.pot (docs/translating.md).
 """
 
 from __future__ import annotations
@@ -22,14 +24,15 @@ _CODE = re.compile(r"[A-Za-z]{2,8}([_@-][A-Za-z0-9]{1,8}){0,3}")
 
 
 def language() -> str:
-    """The code of the language that the server is started with, such as `de` or `pt_BR`; empty for English."""
+    """The code of the language that the server is started with, such as `de` or `pt_BR`; empty for
+    English."""
     return os.environ.get("HOPSCOPE_LANGUAGE", "").strip()
 
 
 @cache
 def catalogue() -> NullTranslations:
-    """The translations of the server's language, of the person's folder `locale` before those that ship; none where there are none, which
-    the log says."""
+    """The translations of the server's language, of the person's folder `locale` before those that
+    ship; none where there are none, which the log says."""
     code = language()
     if not code or code.lower().startswith("en"):
         return NullTranslations()
@@ -47,8 +50,9 @@ def catalogue() -> NullTranslations:
 
 
 def tr(text: str, /, **values: object) -> str:
-    """`text` in the server's language, with the values in its braces as `str.format` writes them. Where values are given, braces that are
-    none are doubled. A translation whose braces name other values is not used.
+    """`text` in the server's language, with the values in its braces as `str.format` writes them.
+    Where values are given, braces that are none are doubled. A translation whose braces name other
+    values is not used.
 
     >>> tr("{found:,} of {pairs} found", found=1200, pairs="2,000 pairs")
     '1,200 of 2,000 pairs found'
@@ -73,14 +77,16 @@ def noun(count: int, one: str, more: str) -> str:
 
 
 def nouns(one: str, more: str) -> tuple[str, str]:
-    """The two forms of an English noun, for `many` or `noun` later: so they are among the texts to translate."""
+    """The two forms of an English noun, for `many` or `noun` later: so they are among the texts to
+    translate."""
     return one, more
 
 
 @cache
 def as_script() -> str:
-    """The translations as a constant of JavaScript, for assets/wording.js: texts, nouns by their plural forms, and the form of each number
-    from 0 to 199, which holds for larger ones with the same last two digits. Empty tables in English."""
+    """The translations as a constant of JavaScript, for assets/wording.js: texts, nouns by their
+    plural forms, and the form of each number from 0 to 199, which holds for larger ones with the
+    same last two digits. Empty tables in English."""
     found = catalogue()
     texts: dict[str, str] = {}
     forms: dict[str, dict[int, str]] = {}

@@ -11,7 +11,8 @@ from pages.parts.shared.wording import tr
 
 
 def working(job: Job, key: str, ended: str = "", share: bool = False) -> None:
-    """Draw the progress of a job, and draw the page anew when it ends. Then its error, or the sentence `ended` where there is one.
+    """Draw the progress of a job, and draw the page anew when it ends. Then its error, or the
+    sentence `ended` where there is one.
 
     With `share` the percentage of the whole is said beside the text of the part at work.
     """
@@ -47,7 +48,8 @@ def _whole(fraction: float) -> str:
 
 @st.fragment(run_every=3.0)
 def begun_elsewhere(key: str) -> None:
-    """Draws the page anew once an evaluation, or what is like one, was begun under that key, as in another tab."""
+    """Draws the page anew once an evaluation, or what is like one, was begun under that key, as in
+    another tab."""
     job = engine().evaluations.get(key)
     if job is not None and not job.ended:
         st.rerun()

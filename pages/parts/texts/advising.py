@@ -1,4 +1,5 @@
-"""Do I need a graph at all? The button on Texts that makes questions of the documents and asks methods with and without a graph."""
+"""Do I need a graph at all? The button on Texts that makes questions of the documents and asks
+methods with and without a graph."""
 
 from __future__ import annotations
 
@@ -19,9 +20,8 @@ from core.evaluation.advice.saved import BY_MODEL, BY_NAMES, Advice, saved_advic
 from core.evaluation.reports.summary import Summary
 from core.io.durations import span
 from core.runtime.jobs import CANCELLED, Job
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button, result_of
 from pages.parts.shared.people import barred
-from pages.parts.shared.problems import result_of
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine, store
 from pages.parts.shared.text import plain
@@ -121,7 +121,8 @@ def _kinds(found: Answer) -> None:
 
 
 def _roadmap(corpus: Corpus, found: Answer) -> None:
-    """The questions of the paper's roadmap one after the other, and the method that they lead to, beside what was measured here."""
+    """The questions of the paper's roadmap one after the other, and the method that they lead to,
+    beside what was measured here."""
     caption(
         "The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked to the method that it recommends."
     )

@@ -1,4 +1,5 @@
-"""Two graphs of the same texts side by side: what only one has, names that may mean the same, and the questions that turn on it."""
+"""Two graphs of the same texts side by side: what only one has, names that may mean the same, and
+the questions that turn on it."""
 
 from __future__ import annotations
 
@@ -20,19 +21,17 @@ from core.graph.store import Graph
 from core.instances.catalogue import Instance, named
 from core.operators.base import Line
 from core.operators.texts.built import BuiltGraph
-from core.runtime.jobs import Job
 from core.sources import CorpusSource
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.question.question_sets import usual_sets
-from pages.parts.shared.buttons import button
-from pages.parts.shared.problems import result_of, shown_errors
+from pages.parts.shared.actions import button, result_of, shown_errors
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, instances, store
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.texts.chosen import awaited
-from pages.parts.texts.growing import label
+from pages.parts.texts.growing import label, straight_lines
 from pages.parts.texts.walking import of_chunks
 
 LISTED, ALIKE = 200, 100  # entities, and pairs of names, that are listed
@@ -89,17 +88,13 @@ def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
 
 
 def _difference(first: Graph, second: Graph) -> GraphDifference | None:
-    """What sets the graphs apart; the page waits for it. None where it could not be found out, which is said."""
-    job: Job = awaited(
+    """What sets the graphs apart; the page waits for it. None where it could not be found out,
+    which is said."""
+    key, work = (
         f"beside-{first.digest}-{second.digest}",
         lambda job: graph_difference(first, second),
-        tr("Comparing the graphs"),
-        again=False,
     )
-    if job.error or job.result is None:
-        st.error(plain(job.error or tr("Comparing the graphs was cancelled.")))
-        return None
-    return job.result
+    return awaited(key, work, tr("Comparing the graphs"), again=False)
 
 
 def _figures(found: GraphDifference, one: Build, other: Build) -> None:
@@ -144,37 +139,24 @@ def _picture(first: Graph, second: Graph, one: Build, other: Build) -> None:
 
 
 def one_layout(both: Union, side: int, places: dict[int, Place]) -> go.Figure:
-    """One of two graphs (`side` 0 or 1) on the layout of both: what it shares, what it has alone, and as rings what only the other has."""
+    """One of two graphs (`side` 0 or 1) on the layout of both: what it shares, what it has alone,
+    and as rings what only the other has."""
     own, others = both.names[side], both.names[1 - side]
-    lines = [
-        (both.pairs[side] - both.pairs[1 - side], {"color": LIGHT, "width": 0.8}),
-        (both.pairs[0] & both.pairs[1], {"color": SHARED, "width": 1.8}),
-    ]
-    traces: list[go.Scatter] = [
-        go.Scatter(
-            x=_ends(pairs, places, 0),
-            y=_ends(pairs, places, 1),
-            mode="lines",
-            line=line,
-            hoverinfo="skip",
-        )
-        for pairs, line in lines
-    ]
+    alone = sorted(both.pairs[side] - both.pairs[1 - side])
+    shared = sorted(both.pairs[0] & both.pairs[1])
     here = [at for at, name in enumerate(own) if name]
     colors = [SHARED if others[at] else ALONE for at in here]
     absent = [at for at, name in enumerate(own) if not name]
-    traces.append(
-        _points(
-            absent,
-            places,
-            ["" for _ in absent],
-            {"size": 8, "color": "rgba(0,0,0,0)", "line": {"color": LIGHT, "width": 1}},
-        )
+    ring = {"size": 8, "color": "rgba(0,0,0,0)", "line": {"color": LIGHT, "width": 1}}
+    names = [label(own[at]) for at in here]
+    figure = go.Figure(
+        [
+            straight_lines(alone, places, {"color": LIGHT, "width": 0.8}),
+            straight_lines(shared, places, {"color": SHARED, "width": 1.8}),
+            _points(absent, places, [""] * len(absent), ring),
+            _points(here, places, names, {"size": 9, "color": colors}),
+        ]
     )
-    traces.append(
-        _points(here, places, [label(own[at]) for at in here], {"size": 9, "color": colors})
-    )
-    figure = go.Figure(traces)
     hidden = {"visible": False, "range": [-0.06, 1.06], "fixedrange": True}
     margin = {"l": 4, "r": 4, "t": 4, "b": 4}
     figure.update_layout(height=420, margin=margin, showlegend=False, xaxis=hidden, yaxis=hidden)
@@ -209,7 +191,8 @@ def _way(x: float) -> str:
 
 
 def _has_room(place: Place, name: str, boxes: list[tuple[float, float, float]]) -> bool:
-    """Whether a name at a place lies over none of the `boxes` of others (middle, height and half width), to which it is added."""
+    """Whether a name at a place lies over none of the `boxes` of others (middle, height and half
+    width), to which it is added."""
     x, y, half = *place, len(name) * LETTER / 2
     x += {"right": half, "left": -half, "center": 0.0}[_way(x)]
     free = len(boxes) < NAMED and all(
@@ -218,15 +201,6 @@ def _has_room(place: Place, name: str, boxes: list[tuple[float, float, float]]) 
     if free:
         boxes.append((x, y, half))
     return free
-
-
-def _ends(pairs: set[tuple[int, int]], places: dict[int, Place], axis: int) -> list[float | None]:
-    """The coordinates of lines between pairs, each ended by None."""
-    return [
-        value
-        for one, other in sorted(pairs)
-        for value in (places[one][axis], places[other][axis], None)
-    ]
 
 
 def _lists(found: GraphDifference, first: Graph, second: Graph, one: Build, other: Build) -> None:
@@ -305,11 +279,10 @@ def _questions(corpus: Corpus, one: Build, other: Build) -> None:
     }
     st.markdown(tr("**Which questions turn on the difference?**"))
     if not source.sets or not known:
-        st.caption(
-            tr("These texts have no questions yet.")
-            if not source.sets
-            else tr("No method of the catalogue runs on either kind of graph.")
-        )
+        if not source.sets:
+            caption("These texts have no questions yet.")
+        else:
+            caption("No method of the catalogue runs on either kind of graph.")
         return
     labels = {key: text for key, text in options(known).items() if not is_heading(key)}
     with st.container(border=True, horizontal=True, vertical_alignment="bottom"):

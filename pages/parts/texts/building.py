@@ -1,4 +1,5 @@
-"""The graphs that can be built of a corpus: what each will cost, how far it is, and what came out."""
+"""The graphs that can be built of a corpus: what each will cost, how far it is, and what came
+out."""
 
 from __future__ import annotations
 
@@ -18,8 +19,7 @@ from core.io.durations import span
 from core.io.plain import from_plain
 from core.models.price import Cap
 from core.runtime.jobs import CANCELLED, WAITING, Job
-from pages.parts.shared.buttons import button
-from pages.parts.shared.problems import result_of
+from pages.parts.shared.actions import button, result_of
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.spending import spend_at_most
@@ -61,7 +61,8 @@ def builds(corpus: Corpus) -> None:
 
 
 def card(corpus: Corpus, one: Build) -> bool:
-    """Draw the state of a graph, with what it will cost and a button where it is to be built; whether it is being built."""
+    """Draw the state of a graph, with what it will cost and a button where it is to be built;
+    whether it is being built."""
     now, job = status(corpus, one), engine().preparing.get(_key(corpus, one))
     at_work = job is not None and not job.ended
     with st.container(border=True, key=f"build-{now.folder.name}"):
@@ -173,7 +174,8 @@ def _gaps(corpus: Corpus, now: Status) -> None:
 
 
 def _unreadable(now: Status) -> int:
-    """How many replies the build that is there could not read, and would ask for again; none where it came with the texts."""
+    """How many replies the build that is there could not read, and would ask for again; none where
+    it came with the texts."""
     if not now.current or now.report.get("shipped"):
         return 0
     return sum(now.report.get("counts", {}).get(what, 0) for what in UNREADABLE)
@@ -198,7 +200,8 @@ def _reads(one: Build) -> bool:
 
 
 def _absent(one: Build, complete: bool) -> list[str]:
-    """How to get the models that it asks and that are not here; language models only where not all they would tell is `complete`."""
+    """How to get the models that it asks and that are not here; language models only where not all
+    they would tell is `complete`."""
     return [
         model.how_to_get for model in absent_models(one) if not (complete and model.kind == "chat")
     ]
@@ -212,14 +215,16 @@ def _counting(corpus: Corpus, one: Build) -> Job:
 
 @st.fragment(run_every=0.4)
 def counted(job: Job) -> None:
-    """How far a job is that counts what something will cost; the page is drawn anew once it has ended."""
+    """How far a job is that counts what something will cost; the page is drawn anew once it has
+    ended."""
     if job.ended or job.wait(0.3):
         st.rerun()
     caption(":material/hourglass_empty: Counting what is to be read …")
 
 
 def start(corpus: Corpus, one: Build, cap: Cap | None = None) -> Job:
-    """The job that builds: the one at work where somebody began it before. It stops before it would go over the cap."""
+    """The job that builds: the one at work where somebody began it before. It stops before it would
+    go over the cap."""
     key = _key(corpus, one)
     models = Unasked(engine().models) if ships(corpus, one) else engine().models
 

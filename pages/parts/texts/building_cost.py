@@ -55,7 +55,8 @@ def building_cost(corpus: Corpus, now: Status) -> None:
 
 
 def _all(corpus: Corpus) -> Costs:
-    """The steps of every graph that is built of the documents as they are, by the title of its build."""
+    """The steps of every graph that is built of the documents as they are, by the title of its
+    build."""
     known = [
         status(corpus, one) for one in (*builds_of(corpus).values(), *own_builds(corpus).values())
     ]

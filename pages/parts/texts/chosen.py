@@ -10,10 +10,9 @@ import streamlit as st
 from core.builds.catalogue import KINDS, find
 from core.builds.shipped import shipped
 from core.corpus import Corpus, corpora, open_corpus
-from core.runtime.jobs import Job
 from core.sources import CorpusSource
+from pages.parts.shared.actions import button
 from pages.parts.shared.address import in_place
-from pages.parts.shared.buttons import button
 from pages.parts.shared.language import language_choice
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import chosen, engine, follow, went_here
@@ -84,19 +83,23 @@ def _asked(name: str) -> None:
 
 def opened(name: str) -> Corpus | None:
     """The corpus; None where it cannot be opened, which is said."""
-    job = awaited(f"corpus-{name}", lambda job: open_corpus(name, job), tr("Opening the documents"))
-    if job.error or job.result is None:
-        st.error(plain(job.error or tr("Opening the documents was cancelled.")))
-        return None
-    return job.result
+    work = lambda job: open_corpus(name, job)
+    return awaited(f"corpus-{name}", work, tr("Opening the documents"))
 
 
-def awaited(key: str, work: Any, words: str, again: bool = True) -> Job:
-    """A job that has ended, begun anew unless not `again`; it is shown with a way to cancel it where it takes longer than a moment."""
+def awaited(key: str, work: Any, words: str, again: bool = True) -> Any | None:
+    """What a job found, begun anew unless not `again`; None where it failed or was cancelled, which
+    is said.
+
+    It is shown with a way to cancel it where it takes longer than a moment.
+    """
     job = engine().jobs.run(key, work, again=again)
     if not job.wait(0.5):
         follow(job, words)
-    return job
+    if job.error or job.result is None:
+        st.error(plain(job.error or tr("{work} was cancelled.", work=words)))
+        return None
+    return job.result
 
 
 def about(corpus: Corpus) -> None:

@@ -1,4 +1,5 @@
-"""Communities of a graph: a map that opens level by level, the report of the one that is open, and its entities."""
+"""Communities of a graph: a map that opens level by level, the report of the one that is open, and
+its entities."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import streamlit as st
 
 from core.graph.columns import Table
 from core.graph.store import Graph
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.tables import page_of, pager, way_back
@@ -24,7 +25,8 @@ MEMBERS = 25  # on one page
 
 
 def communities(graph: Graph) -> None:
-    """Draw the way down, the map of what lies within, and the report of the community that is open."""
+    """Draw the way down, the map of what lies within, and the report of the community that is
+    open."""
     table = graph.columns.tables()["communities"]
     way = way_down(graph)
     _way(graph, table, way)
@@ -84,11 +86,10 @@ def _map(graph: Graph, table: Table, rows: np.ndarray) -> None:
         )
     else:
         caption = f"{many(len(rows), 'community', 'communities')}."
-    st.caption(
-        tr("{caption} The stronger the colour, the higher its rating.", caption=caption)
-        if np.ptp(ratings)
-        else caption
-    )
+    if np.ptp(ratings):
+        st.caption(tr("{caption} The stronger the colour, the higher its rating.", caption=caption))
+    else:
+        st.caption(caption)
 
 
 def _open(graph: Graph, row: int, drawn: set[int]) -> None:

@@ -65,7 +65,8 @@ def _component():
 
 
 def show(tiles: Sequence[dict[str, Any]], label: str, opened: Callable[[int], None]) -> None:
-    """Draw tiles (row, title, words, size, heat); `opened` is called with the row of one that is clicked."""
+    """Draw tiles (row, title, words, size, heat); `opened` is called with the row of one that is
+    clicked."""
     places = tiled([tile["size"] ** EVENED for tile in tiles])
 
     def clicked() -> None:
@@ -80,7 +81,8 @@ def show(tiles: Sequence[dict[str, Any]], label: str, opened: Callable[[int], No
 
 
 def tiled(sizes: Sequence[float]) -> list[Tile]:
-    """A tile for each size, descending, that together fill the map, each as near to a square as rows of tiles allow.
+    """A tile for each size, descending, that together fill the map, each as near to a square as
+    rows of tiles allow.
 
     Source: squarified treemaps (Bruls, Huizing and van Wijk).
 

@@ -12,7 +12,7 @@ from core.builds import chosen
 from core.builds.chunking import Chunker
 from core.corpus import Corpus
 from core.graph.columns import Table
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Key, Session, session
 from pages.parts.shared.tables import clickable_table, page_of, pager
@@ -158,21 +158,14 @@ def _one(corpus: Corpus, id: str) -> None:
 
 
 def _cut(corpus: Corpus, row: int | None = None) -> Table | None:
-    """The chunks of the corpus, or of the document of a row alone, as builds cut them; None where that failed, which is said."""
+    """The chunks of the corpus, or of the document of a row alone, as builds cut them; None where
+    that failed, which is said."""
     cutter = chosen("chunks").line.operators[0]
     assert isinstance(cutter, Chunker)
     some = corpus if row is None else [corpus.at(row)]
     key = f"cut-{corpus.digest}-{'' if row is None else row}"
-    job = awaited(
-        key,
-        lambda job: cutter.table(some, job),
-        tr("Cutting the documents into chunks"),
-        again=False,
-    )
-    if job.error or job.result is None:
-        st.error(plain(job.error or tr("Cutting the documents was cancelled.")))
-        return None
-    return job.result
+    words = tr("Cutting the documents into chunks")
+    return awaited(key, lambda job: cutter.table(some, job), words, again=False)
 
 
 def _passages(page: Key[int], table: Table, rows: Any, typed: str) -> None:

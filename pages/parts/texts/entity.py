@@ -1,4 +1,5 @@
-"""One entity: what is told of it, what it is related to, and the passages it came from, its name marked."""
+"""One entity: what is told of it, what it is related to, and the passages it came from, its name
+marked."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from core.errors import shorten
 from core.graph.store import Graph
 from core.graph.texts import chunks_of, node_texts, relation_names, relation_texts, weights
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.tables import clickable_table, page_of, pager, way_back

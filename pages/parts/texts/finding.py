@@ -11,7 +11,8 @@ from pages.parts.shared.wording import tr
 
 @st.cache_data(max_entries=64, show_spinner=tr("Searching …"))
 def found(digest: str, words: str, columns: tuple[str, ...], _table: Table) -> np.ndarray:
-    """The rows that hold the words, one after the other and whatever their case, in one of the columns; ascending."""
+    """The rows that hold the words, one after the other and whatever their case, in one of the
+    columns; ascending."""
     import pyarrow.compute as pc
 
     blanks = r"\s+".join(_escaped(word) for word in words.split())

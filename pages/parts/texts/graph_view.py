@@ -12,6 +12,7 @@ from core.corpus import Corpus
 from core.graph.names.lookup import names
 from core.graph.store import Graph
 from core.graph.texts import n_chunks
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.tables import page_of, pager
 from pages.parts.shared.wording import tr
@@ -40,8 +41,9 @@ SEARCHED, NEAR = (200, 55)
 
 
 def look(corpus: Corpus, build: Build, as_built: Graph, graph: Graph) -> None:
-    """Draw an entity where one was chosen, else the table of all; or the communities, where the graph has any; or of the graph as it was
-    built, without merges, what one chunk added, or another graph of the same texts beside it."""
+    """Draw an entity where one was chosen, else the table of all; or the communities, where the
+    graph has any; or of the graph as it was built, without merges, what one chunk added, or another
+    graph of the same texts beside it."""
     if not graph.n_nodes:
         st.info(
             tr("Nothing was found in these texts from which a graph could be made."),
@@ -95,7 +97,8 @@ def _figures(graph: Graph) -> None:
 
 @st.cache_data(max_entries=16, show_spinner=tr("Counting types …"))
 def types(digest: str, _graph: Graph) -> dict[str, int]:
-    """How many nodes each type has, the most frequent first; of a tree each level, the highest first."""
+    """How many nodes each type has, the most frequent first; of a tree each level, the highest
+    first."""
     import pyarrow.compute as pc
 
     table = _graph.columns.nodes
@@ -110,7 +113,8 @@ def types(digest: str, _graph: Graph) -> dict[str, int]:
 
 @st.cache_data(max_entries=16, show_spinner=tr("Ordering entities …"))
 def ordered(digest: str, type: str | None, _graph: Graph) -> np.ndarray:
-    """The nodes of a type, or all, those with the most relations first; of a tree those of the highest level."""
+    """The nodes of a type, or all, those with the most relations first; of a tree those of the
+    highest level."""
     import pyarrow.compute as pc
 
     nodes = np.arange(_graph.n_nodes)
@@ -154,11 +158,10 @@ def _entities(graph: Graph) -> None:
         near = (_telling if chunks else _named)(graph, typed)
         nodes = near[np.isin(near, nodes)]
     if not len(nodes):
-        st.caption(
-            tr("No text holds these words, one after the other.")
-            if chunks
-            else tr("No name is near to that. Try another spelling.")
-        )
+        if chunks:
+            caption("No text holds these words, one after the other.")
+        else:
+            caption("No name is near to that. Try another spelling.")
         return
     shown = page_of(Session.texts_entity_page[graph.digest], len(nodes), ROWS)
     entity_table(graph, nodes[shown.start : shown.stop], f"entities-{shown.start}")

@@ -1,7 +1,9 @@
-"""A look into building: one chunk with the names found in it, what merged with earlier ones, and the graph as it grows."""
+"""A look into building: one chunk with the names found in it, what merged with earlier ones, and
+the graph as it grows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 import numpy as np
@@ -14,7 +16,7 @@ from core.graph.algorithms.neighbourhood import induced
 from core.graph.growth import ChunkAdds, Growth
 from core.graph.store import Graph
 from core.graph.texts import chunk_lists, n_chunks, relation_names
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
@@ -123,7 +125,8 @@ def _relations(graph: Graph, adds: ChunkAdds) -> None:
 
 
 def _growing(graph: Graph, growth: Growth, row: int) -> None:
-    """The entities with the most relations as they come in, and how many of all there are, chunk by chunk."""
+    """The entities with the most relations as they come in, and how many of all there are, chunk by
+    chunk."""
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.markdown(tr("**The graph growing**"))
@@ -147,7 +150,8 @@ def _growing(graph: Graph, growth: Growth, row: int) -> None:
 
 
 def sizes_figure(growth: Growth, row: int) -> go.Figure:
-    """How many entities and relations there are after each chunk, with a line at the one in `row`."""
+    """How many entities and relations there are after each chunk, with a line at the one in
+    `row`."""
     at = np.arange(1, len(growth.nodes) + 1)
     figure = go.Figure(
         [
@@ -167,7 +171,8 @@ def sizes_figure(growth: Growth, row: int) -> go.Figure:
 
 
 def growing_figure(graph: Graph, growth: Growth, row: int) -> go.Figure:
-    """The entities with the most relations on one layout, at the chunk in `row`, with a button that plays all chunks from the first."""
+    """The entities with the most relations on one layout, at the chunk in `row`, with a button that
+    plays all chunks from the first."""
     nodes = np.argsort(-graph.degrees(np.arange(graph.n_nodes)), kind="stable")[:DRAWN]
     edges = induced(graph, np.sort(nodes))
     heads, _, tails = graph.triples(edges)
@@ -242,22 +247,17 @@ def _moment(
     pairs: list,
     places: dict[int, Place],
 ) -> list:
-    """The traces after the chunk in `row`: relations, and entities, those of the chunk in orange."""
+    """The traces after the chunk in `row`: relations, and entities, those of the chunk in
+    orange."""
     first = growth.first("nodes")[nodes]
     adds = growth.adds(row)
     here = np.isin(nodes, np.concatenate([adds.fresh, adds.known]))
     there = growth.first("edges")[edges] <= row
-    lines_x, lines_y = list[float | None](), list[float | None]()
-    for (head, tail), shown in zip(pairs, there):
-        if shown:
-            lines_x += [places[head][0], places[tail][0], None]
-            lines_y += [places[head][1], places[tail][1], None]
+    drawn = [pair for pair, shown in zip(pairs, there) if shown]
     shown = [at for at in range(len(nodes)) if first[at] <= row]
     names = [label(graph.node_name(int(nodes[at]))) for at in shown]
     return [
-        go.Scatter(
-            x=lines_x, y=lines_y, mode="lines", line={"color": OLD, "width": 0.8}, hoverinfo="skip"
-        ),
+        straight_lines(drawn, places, {"color": OLD, "width": 0.8}),
         go.Scatter(
             x=[places[int(nodes[at])][0] for at in shown],
             y=[places[int(nodes[at])][1] for at in shown],
@@ -273,6 +273,17 @@ def _moment(
             },
         ),
     ]
+
+
+def straight_lines(
+    pairs: Iterable[tuple[int, int]], places: Mapping[int, Place], line: dict
+) -> go.Scatter:
+    """Lines between the places of pairs."""
+    ends: list[tuple[float | None, float | None]] = []
+    for one, other in pairs:
+        ends += [places[one], places[other], (None, None)]
+    x, y = [end[0] for end in ends], [end[1] for end in ends]
+    return go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip")
 
 
 def label(name: str) -> str:

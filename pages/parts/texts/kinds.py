@@ -1,4 +1,5 @@
-"""The choice of a graph of a corpus: of which kind, and who reads the chunks or writes the summaries."""
+"""The choice of a graph of a corpus: of which kind, and who reads the chunks or writes the
+summaries."""
 
 from __future__ import annotations
 
@@ -175,8 +176,9 @@ def _asked(kind: str) -> str:
 
 
 def _begin(corpus: Corpus, offered: dict[str, list[Build]], built: list[Build]) -> None:
-    """Where other texts were chosen, or the page was loaded anew, begin with a graph that is being built, else with the first of those that
-    are there: those built here come before those that only ship."""
+    """Where other texts were chosen, or the page was loaded anew, begin with a graph that is being
+    built, else with the first of those that are there: those built here come before those that only
+    ship."""
     if session.texts_begun == corpus.name and offered.get(session.texts_kind):
         return
     session.texts_begun = corpus.name

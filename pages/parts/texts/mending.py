@@ -1,4 +1,5 @@
-"""Mend: entities that are likely the same, merged one by one for all graphs of these texts, and what that changes, measured."""
+"""Mend: entities that are likely the same, merged one by one for all graphs of these texts, and
+what that changes, measured."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from core.graph.edits import Edit, edited, unmatched
 from core.graph.store import Graph
 from core.instances.catalogue import Instance, as_built
 from core.runtime.jobs import Job
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.people import barred
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, instances, store
@@ -73,7 +74,8 @@ class Mending:
 def mended(
     corpus: Corpus, one: Build, graph: Graph, again: Callable[[Corpus, Build], object]
 ) -> Graph:
-    """Draw the suggestions and the merges of a graph with entities; the graph after the merges. `again` builds it anew."""
+    """Draw the suggestions and the merges of a graph with entities; the graph after the merges.
+    `again` builds it anew."""
     table = graph.columns.nodes
     if table is None or table.has("level") or not graph.n_nodes:
         return graph
@@ -253,7 +255,8 @@ def _look(on: Mending) -> None:
 
 
 def _merges(on: Mending) -> None:
-    """The merges that are saved, each with a button that undoes it; those that fit nothing in this graph say so."""
+    """The merges that are saved, each with a button that undoes it; those that fit nothing in this
+    graph say so."""
     saved = on.mends.edits
     if not saved:
         return
@@ -280,7 +283,8 @@ def _merges(on: Mending) -> None:
 
 
 def _refusals(on: Mending, merges: NameMerges) -> None:
-    """The pairs that are marked as not the same, each with a button that takes it back, but for those of the list of what was joined."""
+    """The pairs that are marked as not the same, each with a button that takes it back, but for
+    those of the list of what was joined."""
     listed = {pair(row.name, row.into) for row in merges.made[: on.most]}
     refused = [names for names in on.mends.refused if names not in listed]
     if not refused:
@@ -296,7 +300,8 @@ def _refusals(on: Mending, merges: NameMerges) -> None:
 
 
 def _before_and_after(on: Mending) -> None:
-    """A question set asked on the graph as it was built and on the mended one, in the background, paired."""
+    """A question set asked on the graph as it was built and on the mended one, in the background,
+    paired."""
     if not on.mends.edits:
         return
     lines, sets = _lines(on.build), on.corpus.sets
@@ -348,7 +353,8 @@ def _before_and_after(on: Mending) -> None:
 
 
 def _lines(one: Build) -> dict[str, Instance]:
-    """The instances on this kind of graph; where it is by a line of a person's own, on this graph itself."""
+    """The instances on this kind of graph; where it is by a line of a person's own, on this graph
+    itself."""
     found = {
         key: line
         for key, line in instances().items()

@@ -1,4 +1,5 @@
-"""A passage as HTML in which every character of the text is text: where it stands, and a name marked in it."""
+"""A passage as HTML in which every character of the text is text: where it stands, and a name
+marked in it."""
 
 from __future__ import annotations
 
@@ -18,13 +19,15 @@ LONGEST = 6000  # characters of a passage that are shown
 
 
 def passage(chunks: Table, row: int, *names: str) -> None:
-    """A chunk in a frame: its document and place, and its text with the `names` marked and the other sentences paler."""
+    """A chunk in a frame: its document and place, and its text with the `names` marked and the
+    other sentences paler."""
     with st.container(border=True):
         st.html(f"{_head(chunks, row)}<div>{marked(chunks.text('text', row), *names)}</div>")
 
 
 def marked(text: str, *names: str) -> str:
-    """The text as HTML, the `names` marked wherever they stand; sentences without any are paler where others have one.
+    """The text as HTML, the `names` marked wherever they stand; sentences without any are paler
+    where others have one.
 
     >>> from pages.parts.texts.passage import marked
     >>> "<mark" in marked("One <b> two.", "<B>"), "&lt;b&gt;" in marked("One <b> two.", "<B>")
@@ -49,7 +52,8 @@ def marked(text: str, *names: str) -> str:
 
 
 def _disjoint(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans that overlap with none before them, of those that begin together the longest, in the order of the text."""
+    """The spans that overlap with none before them, of those that begin together the longest, in
+    the order of the text."""
     found: list[tuple[int, int]] = []
     for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
         if not found or start >= found[-1][1]:
@@ -58,7 +62,8 @@ def _disjoint(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def pattern(name: str) -> re.Pattern[str]:
-    """Finds a name whatever its case and the blanks between its words; a name of ASCII letters as whole words."""
+    """Finds a name whatever its case and the blanks between its words; a name of ASCII letters as
+    whole words."""
     words = r"\s+".join(re.escape(word) for word in name.split())
     before = r"(?<!\w)" if name.strip()[:1].isascii() and name.strip()[:1].isalnum() else ""
     after = r"(?!\w)" if name.strip()[-1:].isascii() and name.strip()[-1:].isalnum() else ""

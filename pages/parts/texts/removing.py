@@ -8,7 +8,7 @@ from core.corpus import Corpus, remove_corpus
 from core.corpus.corpus import OWNED_AS
 from core.errors import BadInput
 from core.sources import CorpusSource
-from pages.parts.shared.buttons import ask_first
+from pages.parts.shared.actions import ask_first
 from pages.parts.shared.people import barred, whose
 from pages.parts.shared.session_state import USUAL, session
 from pages.parts.shared.text import many, plain

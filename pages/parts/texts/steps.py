@@ -1,4 +1,5 @@
-"""The steps of a build as bricks, with the palette of what fits; a line that is changed is a build of its own."""
+"""The steps of a build as bricks, with the palette of what fits; a line that is changed is a build
+of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from pages.parts.build.bench import Bench
 from pages.parts.build.component import bricks
 from pages.parts.build.drawn import drawn
 from pages.parts.question.permalink import Link
-from pages.parts.shared.buttons import button
+from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import instances
 from pages.parts.shared.session_state import Session, session
@@ -27,8 +28,8 @@ EMPTY = tr("There are no steps. Choose a first one, or go back.")
 
 
 def changed_build(corpus: Corpus, base: Build) -> Build | None:
-    """Draw the steps of a build; the build that they are now, which is `base` unless they were changed, or None where they lack something,
-    which is said."""
+    """Draw the steps of a build; the build that they are now, which is `base` unless they were
+    changed, or None where they lack something, which is said."""
     bench = Session.texts_bench.of((corpus.name, base.id), lambda: Bench.of(base.line))
     with st.expander(tr("Steps of this build"), icon=":material/linear_scale:", key="texts_steps"):
         data = drawn(bench, {}, refused=lambda operator: operator.lacks(corpus))
@@ -71,7 +72,8 @@ def _back() -> None:
 
 
 def ask_on(corpus: Corpus, one: Build) -> None:
-    """The way to Compare from a graph by a line of a person's own: a method on it, beside the same method on a graph of the catalogue."""
+    """The way to Compare from a graph by a line of a person's own: a method on it, beside the same
+    method on a graph of the catalogue."""
     if not status(corpus, one).serves:
         return
     row = next(

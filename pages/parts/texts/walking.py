@@ -1,7 +1,9 @@
-"""Where a person is in a graph of texts: the entities looked at one after the other, and the communities opened one within the other."""
+"""Where a person is in a graph of texts: the entities looked at one after the other, and the
+communities opened one within the other."""
 
 from __future__ import annotations
 
+from core.errors import shorten
 from core.graph.columns import Rows, Table
 from core.graph.store import Graph
 from core.graph.texts import leaves
@@ -36,7 +38,8 @@ def go(graph: Graph, node: int) -> None:
 
 
 def of_chunks(graph: Graph) -> bool:
-    """Whether the nodes of a graph are chunks, and summaries of such, as in a passage graph or a tree."""
+    """Whether the nodes of a graph are chunks, and summaries of such, as in a passage graph or a
+    tree."""
     return graph.columns.nodes is not None and graph.columns.nodes.has("level")
 
 
@@ -81,7 +84,8 @@ def way_down(graph: Graph) -> list[int]:
 
 
 def open_community(graph: Graph, way: list[int]) -> None:
-    """Open the last of some communities that lie one within the other; all are closed where there is none."""
+    """Open the last of some communities that lie one within the other; all are closed where there
+    is none."""
     way_down(graph)[:] = way
     session.texts_view, session.texts_member_page = COMMUNITIES, 0
 
@@ -105,4 +109,4 @@ def community_title(table: Table, row: int) -> str:
 
 def short(name: str) -> str:
     """A name that fits on a button."""
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+    return shorten(name, LONGEST)

@@ -21,7 +21,7 @@ OWN = "TokenChunks(size=240, overlap=24) >> NounPhrases() >> PassageGraph(min_sh
 def sent(monkeypatch):
     """What the component was sent last."""
     found: list[dict] = []
-    monkeypatch.setattr(steps, "bricks", lambda data, *_: found.append(data))
+    monkeypatch.setattr(steps, "bricks", lambda bench, data, *_: found.append(data))
     return found
 
 

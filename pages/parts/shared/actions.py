@@ -1,22 +1,47 @@
-"""Buttons whose errors are drawn with the page, and those that ask before they act."""
+"""What a person does: buttons, the questions before some of them, and the errors of what is
+done."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
+from core.errors import HopscopeError
 from pages.parts.shared.people import held
-from pages.parts.shared.problems import noted_errors
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
+
+T = TypeVar("T")
+
+
+@contextmanager
+def shown_errors() -> Iterator[None]:
+    """Show an error at this place of the page, and go on behind the block."""
+    try:
+        yield
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+
+
+def result_of(action: Callable[[], T]) -> T | None:
+    """Return what an action returns; an error is shown at this place of the page, and None
+    returned."""
+    with shown_errors():
+        return action()
+    return None
 
 
 def attempt(action: Callable[[], Any]) -> None:
-    """Run an action as the callback of a widget; its error is drawn with the page."""
-    with noted_errors():
+    """Run an action as the callback of a widget; its error is kept for the next drawing of the
+    page."""
+    try:
         action()
+    except HopscopeError as error:
+        session.problem = str(error)
 
 
 def button(
