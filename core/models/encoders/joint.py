@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from core.errors import Cancelled
-from core.models.chat.turns import LOOK, Turn
+from core.models.chat.turns import LOOK
 from core.models.encoders.bert import Forward
 from core.runtime.account import Account, accounts, charged_to
 from core.runtime.meter import Meter, current, going_on, spent
+from core.runtime.places import Places
 from core.watch import NO_WATCH, Watch
 
 ROUND = 8  # batches after which others who need the model in another way have their turn, where some wait
@@ -55,7 +56,7 @@ class JointReader:
     `turn` is held while batches are read.
     """
 
-    def __init__(self, turn: Turn):
+    def __init__(self, turn: Places):
         self._turn = turn
         self._changed = threading.Condition()
         self._texts: dict[str, _Text] = {}
