@@ -1,4 +1,4 @@
-"""Places that threads take in the order in which they ask for one."""
+"""Waiting for a lock, or for a place among several, that may be cancelled meanwhile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,24 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from core.runtime.meter import spent
+from core.runtime.turn import passed_on
 from core.watch import NO_WATCH, Watch
+
+
+@contextmanager
+def waiting(lock: threading.Lock, watch: Watch = NO_WATCH) -> Iterator[None]:
+    """Hold the lock, once it is free; meanwhile other work that takes turns goes on.
+
+    Raises what `watch` raises.
+    """
+    if not lock.acquire(blocking=False):
+        with spent("waiting"), passed_on(waits=True):
+            while not lock.acquire(timeout=Places.look_seconds):
+                watch.check()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 class Places:

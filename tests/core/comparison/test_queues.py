@@ -11,12 +11,12 @@ from core.comparison.pauses import Pauses
 from core.comparison.queues import PREPARING, Fair
 from core.engine import Engine
 from core.errors import ModelFailed
-from core.indexes.place import waiting
 from core.instances.catalogue import Instance
 from core.models.base import Reply
 from core.operators.text import parse_line
 from core.results import comparison_dict
 from core.runtime.meter import Advance, spent
+from core.runtime.places import waiting
 from core.runtime.turn import AFTER, passed_on
 from core.sources import GraphSource
 from core.types import Question
