@@ -1,4 +1,4 @@
-"""A turn at a model that does one thing at a time, and work in which a person may lose patience."""
+"""Work at a model that is given one thing after the other, which a person may cancel at any moment."""
 
 from __future__ import annotations
 

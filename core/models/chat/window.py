@@ -1,4 +1,7 @@
-"""How many requests a server is sent at a time: found by itself while they are answered, or a fixed number."""
+"""Places for the requests at a server: as many as it turns out to answer at a time.
+
+The number is found while requests are answered, or fixed.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""One reader for all who wait for vectors: their texts are read in joint batches, and a text that several want is read once."""
+"""One reader for all who wait for vectors.
+
+Texts are read in joint batches across callers, a text that several want once, and the shortest
+request does not wait behind the longest. Each caller may be cancelled without the others.
+"""
 
 from __future__ import annotations
 
