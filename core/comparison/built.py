@@ -13,8 +13,8 @@ from core.builds.shipped import Unasked, Uncovered, ships
 from core.corpus import Corpus
 from core.errors import BadParameter
 from core.graph.store import Graph
-from core.indexes.place import waiting
 from core.models.base import Models
+from core.runtime.places import waiting
 from core.runtime.turn import passed_on
 from core.watch import NO_WATCH, Watch
 

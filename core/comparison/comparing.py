@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from core.comparison import traces
 from core.comparison.lane import ENDED, Comparison
-from core.comparison.pauses import Pauses
+from core.comparison.lane_pauses import LanePauses
 from core.comparison.preview import Preview, Previews
 from core.comparison.queues import Fair, Wait
 from core.comparison.run import LaneRun, Prefixes, Progress, answer_role
@@ -139,7 +139,7 @@ class Comparing:
         left = lambda lane: (
             not lane.retrieved and lane.status not in ENDED and not asks_chat(lane.instance)
         )
-        self._pauses = Pauses(
+        self._pauses = LanePauses(
             lambda: [i for i, lane in enumerate(lanes) if left(lane)], lambda: queues.others(job)
         )
         waiting = [place for place, lane in enumerate(lanes) if lane.status not in ENDED]

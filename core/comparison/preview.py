@@ -1,4 +1,7 @@
-"""What a lane shows before its ranking is exact: what it would come to with what was read so far. Never saved, never waited for."""
+"""Previews of a lane: what it would come to with what was read so far.
+
+They are made at most so often, and cost at most a share of the work. They are never saved.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Work that takes turns: a few pieces at a time, fair between those who asked for it."""
+"""A queue of pieces of work that is fair between those who asked for them.
+
+Owners take turns, and a piece that only waits lets the next one begin in its place. A pool of
+`concurrent.futures` has one order for all, and its pieces hold a thread while they wait.
+"""
 
 from __future__ import annotations
 

@@ -21,10 +21,11 @@ from core.graph.names.lookup import names
 from core.graph.store import Graph
 from core.indexes.chains import fingerprint
 from core.indexes.masking import masked
-from core.indexes.place import free, index_folder, waiting
+from core.indexes.place import free, index_folder
 from core.io.rows import RowFile, Schema
 from core.io.rows import by_key as rows_by_key
 from core.runtime.meter import spent
+from core.runtime.places import waiting
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 

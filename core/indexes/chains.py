@@ -19,9 +19,10 @@ from core.graph.names.head_types import head_types
 from core.graph.names.phrases import chain_text, phrase
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph
-from core.indexes.place import free, index_folder, keep, keep_if_possible, waiting
+from core.indexes.place import free, index_folder, keep, keep_if_possible
 from core.io import digests
 from core.runtime.meter import spent
+from core.runtime.places import waiting
 from core.watch import NO_WATCH, Watch
 
 if TYPE_CHECKING:

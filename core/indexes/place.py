@@ -18,8 +18,6 @@ from core.io import digests
 from core.io.durable import move, write_whole
 from core.io.home import cannot_save, home
 from core.io.locks import is_locked
-from core.runtime.meter import spent
-from core.runtime.turn import passed_on
 from core.watch import NO_WATCH, Watch
 
 NAMED = 16  # letters of the digest in a folder's name
@@ -116,19 +114,6 @@ def busy_elsewhere(watch: Watch = NO_WATCH) -> Watch:
         watch.check()
 
     return Watch(look)
-
-
-@contextmanager
-def waiting(lock: threading.Lock, watch: Watch = NO_WATCH) -> Iterator[None]:
-    """The lock, once it is free; meanwhile `watch` may raise, and other work that takes turns goes on."""
-    if not lock.acquire(blocking=False):
-        with spent("waiting"), passed_on(waits=True):
-            while not lock.acquire(timeout=0.1):
-                watch.check()
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 @contextmanager

@@ -21,10 +21,11 @@ from core.indexes.appended import ORDER, Order, grown, order_in
 from core.indexes.chains import fingerprint
 from core.indexes.encoded import DONE, Blocks, Encode, Of, count, here, texts
 from core.indexes.parts import BUILDING, INDEX, LINKS, Parts, files, read, save, search, tuned
-from core.indexes.place import AT_WORK, busy_elsewhere, free, index_folder, keep, waiting
+from core.indexes.place import AT_WORK, busy_elsewhere, free, index_folder, keep
 from core.io import digests
 from core.io.durations import span
 from core.runtime.meter import spent, tell
+from core.runtime.places import waiting
 from core.watch import NO_WATCH, Watch
 
 VERSION = 1

@@ -19,9 +19,10 @@ from core.graph.store import Graph
 from core.indexes import vectors
 from core.indexes.chains import fingerprint
 from core.indexes.encoded import DONE, Blocks, here
-from core.indexes.place import AT_WORK, busy_elsewhere, free, index_folder, waiting
+from core.indexes.place import AT_WORK, busy_elsewhere, free, index_folder
 from core.indexes.sentences import sentences
 from core.runtime.meter import spent
+from core.runtime.places import waiting
 from core.types import Path
 from core.watch import NO_WATCH, Watch
 

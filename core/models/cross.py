@@ -17,12 +17,13 @@ from core.errors import ModelFailed, ModelUnavailable, shorten
 from core.models.base import Task
 from core.models.batches import Batches, padded
 from core.models.change import changed, read
-from core.models.chat.turns import Turn, in_turn
+from core.models.chat.turns import in_turn
 from core.models.device import computes_in_bfloat16, device
 from core.models.heads import Head, torch_head
 from core.models.reading import Reading, counted
 from core.models.scorers import Scoring
 from core.runtime.meter import Advance, new_to_this, saved, spent
+from core.runtime.places import Places
 
 REMEMBERED = 10_000  # pairs of a question and a text whose hidden states are kept
 
@@ -40,7 +41,7 @@ class PairScorer(Scoring):
         self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
         self._model: Any = None
         self._batches: Batches
-        self._lock, self._lookup = Turn(), threading.Lock()
+        self._lock, self._lookup = Places(), threading.Lock()
         self._cached: LRUCache[tuple[str, str], tuple[np.ndarray, float]] = LRUCache(REMEMBERED)
 
     @property

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 from core.errors import ModelUnavailable, shorten
 from core.models.batches import Batches
-from core.models.chat.turns import Turn
 from core.models.device import device
 from core.models.threads import threads
 from core.runtime.meter import spent
+from core.runtime.places import Places
 
 
 class Pretrained:
@@ -21,7 +21,7 @@ class Pretrained:
     def __init__(self, weights: str, name: str, batch: int = 32, max_tokens: int = 512):
         self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
         self._model: tuple[Any, Any] | None = None
-        self._lock = Turn()
+        self._lock = Places()
         self._batches: Batches
 
     @property

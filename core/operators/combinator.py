@@ -31,15 +31,20 @@ class Combinator(Holder, Operator):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for operator in self.parts():
-            if not self.admits(operator):
-                raise BadParameter(f"{type(operator).__name__} cannot stand in {self.kind}.")
+        for arm in self.every_arm():
+            for operator in arm:
+                if not self.admits(operator):
+                    raise BadParameter(f"{type(operator).__name__} cannot stand in {self.kind}.")
 
     def recorded(self) -> Mapping[str, Any]:
         return {**values(self), **{name: row_text(getattr(self, name)) for name in self.lines}}
 
     def parts(self) -> Arm:
-        return tuple(operator for arm in self.every_arm() for operator in arm)
+        found: list[Operator] = []
+        for arm in self.every_arm():
+            for operator in arm:
+                found += operator.parts()  # which may hold others itself
+        return tuple(found)
 
     def stamp(self, graph: Any, environment: Environment) -> str:
         return " ".join(operator.stamp(graph, environment) for operator in self.parts())

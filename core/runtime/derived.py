@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from cachetools import LRUCache
 
-from core.runtime.turn import passed_on
+from core.runtime.places import waiting
 
 VALUES = 4  # values of one sort, by key
 
@@ -54,20 +53,8 @@ class Derived:
         shelf = self.shelf(name, size)
         latest = shelf.latest
         if latest is None or latest[0] != key:
-            with _free(shelf.lock):
+            with waiting(shelf.lock):
                 if key not in shelf.values:
                     shelf.values[key] = make()
                 latest = shelf.latest = key, shelf.values[key]
         return latest[1]
-
-
-@contextmanager
-def _free(lock: threading.Lock) -> Iterator[None]:
-    """The lock, once it is free; meanwhile other work that takes turns goes on."""
-    if not lock.acquire(blocking=False):
-        with passed_on(waits=True):
-            lock.acquire()
-    try:
-        yield
-    finally:
-        lock.release()

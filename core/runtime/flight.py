@@ -1,4 +1,8 @@
-"""Pieces of work in flight: several at a time in threads, of which one computes while the others wait for servers."""
+"""Pieces of work in flight: several wait for servers while one computes.
+
+A `Flight` takes no more items than it begins, as many as may be sent by now, and ends with the first
+fault. The map of a pool takes all items at once, and one number of threads.
+"""
 
 from __future__ import annotations
 

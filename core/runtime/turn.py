@@ -1,4 +1,8 @@
-"""Work that takes turns: while a piece of it prepares something, or waits for what another prepares, others go on."""
+"""The turn of a piece of work, passed on while it prepares something or waits.
+
+Who waits deep inside a piece need not know whose turn it is: a place of `core.comparison.queues.Fair`,
+or the `Processor` of `core.runtime.flight`.
+"""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def _on(instance: Instance, asked: PublishedSet) -> Instance:
     """The instance on the set's graph of its corpus, and with the set's value where it has that operator; else as it is."""
     found = variant(instance, BuiltGraph, "build", asked.build) if asked.build else instance
     cls = operator_class(asked.vary.partition(".")[0]) if asked.vary else None
-    if cls is not None and any(isinstance(part, cls) for part in found.line.parts()):
+    if cls is not None and any(isinstance(part, cls) for part in found.line.everywhere()):
         (found,) = varied((found,), asked.vary)
     return found
 

@@ -12,7 +12,7 @@ from core.errors import BadParameter, nearest
 from core.models.combine import names
 from core.operators.base import Line, Operator, unfit
 from core.operators.text import operator_class
-from core.parameters import Parameter, make, parameters
+from core.parameters import Parameter, check_names, make, parameters
 
 if TYPE_CHECKING:
     from optuna.trial import BaseTrial
@@ -163,15 +163,12 @@ def alternative(
     if kind not in kinds and cls.stage == "retrieve":
         return None
     known = {parameter.name: parameter for parameter in parameters(cls)}
-    free: dict[str, Range | tuple[Any, ...]] = {}
-    for key, values in row.items():
-        if key in ("operator", "name", "kind"):
-            continue
-        if key not in known:
-            raise BadParameter(
-                f"{file}: {cls.__name__} has no parameter “{key}”.{nearest(key, known)}"
-            )
-        free[key] = Range(**values) if isinstance(values, Mapping) else tuple(values)
+    given = {key: row[key] for key in row if key not in ("operator", "name", "kind")}
+    check_names(cls, given, cls.__name__, file)
+    free: dict[str, Range | tuple[Any, ...]] = {
+        key: Range(**values) if isinstance(values, Mapping) else tuple(values)
+        for key, values in given.items()
+    }
     one = Alternative(cls, row.get("name", cls.__name__), free)
     for parameter in known.values():
         if parameter.model and cls.stage != "generate":

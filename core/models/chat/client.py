@@ -14,10 +14,11 @@ from core.models.base import Messages, Reply
 from core.models.chat.remembered import Replies
 from core.models.chat.replies import estimate_tokens, fewest_tokens
 from core.models.chat.saved_replies import SavedReplies, reply_key
-from core.models.chat.turns import Turn, in_turn, patiently
+from core.models.chat.turns import in_turn, patiently
 from core.models.chat.writing import Writing
 from core.runtime.account import charge
 from core.runtime.meter import replied, spent
+from core.runtime.places import Places
 from core.runtime.turn import away
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
@@ -203,7 +204,7 @@ class LocalChat(ChatClient):
     def __init__(self, name: str, context: int):
         super().__init__(name, context)
         self._engine: Any = None
-        self._loading, self._running = threading.Lock(), Turn()
+        self._loading, self._running = threading.Lock(), Places()
 
     @property
     def loaded(self) -> bool:
@@ -218,8 +219,8 @@ class LocalChat(ChatClient):
         return engine
 
     def close(self) -> None:
-        """Free the memory once the request that runs now has ended; the next use loads anew."""
-        with self._running, self._loading:
+        """Free the memory once the requests that run now have ended; the next use loads anew."""
+        with self._running.emptied(), self._loading:
             self._engine = None
 
     def _ready(self) -> None:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from core.models.base import Chat, Reply
-from core.models.chat.client import ChatClient
 from core.models.chat.llama import LlamaChat, open_engine
 from core.models.chat.writing import Writing
-from core.watch import NO_WATCH, Watch
+from core.runtime.places import Places
 
 BATCH = 512  # prompt tokens read at once
 OFTEN = (
     3  # times that an object with the same first two values is written before a reply is stopped
 )
-T = TypeVar("T")
 
 
 def several_at_once(chat: Chat, lanes: int) -> Chat:
@@ -96,28 +92,13 @@ class LlamaLanes(LlamaChat):
 
     def __init__(self, path: Path, name: str, context: int, lanes: int):
         super().__init__(path, name, context)
-        self.lanes, self._lanes = lanes, threading.Semaphore(lanes)
+        self._running = Places(lanes)
 
     @property
     def at_once(self) -> int:
-        return self.lanes
-
-    def close(self) -> None:
-        """Free the memory once all requests that run now have ended."""
-        for _ in range(self.lanes):
-            self._lanes.acquire()
-        try:
-            with self._loading:
-                self._engine = None
-        finally:
-            for _ in range(self.lanes):
-                self._lanes.release()
-
-    def _waited_for(self, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
-        with self._lanes:
-            return ChatClient._waited_for(self, work, watch)
+        return self._running.limit
 
     def _start(self) -> Any:
         return open_engine(
-            self.path, self.name, self.context, BATCH, key=self.key, lanes=self.lanes, cached=True
+            self.path, self.name, self.context, BATCH, key=self.key, lanes=self.at_once, cached=True
         )

@@ -1,17 +1,18 @@
-"""How many requests a server is sent at a time: found by itself while they are answered, or a fixed number."""
+"""Places for the requests at a server: as many as it turns out to answer at a time.
+
+The number is found while requests are answered, or fixed.
+"""
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
 from statistics import fmean
 
-from core.runtime.meter import spent
+from core.runtime.places import Places
 from core.watch import NO_WATCH, Watch
 
 START = 8  # requests at a time after the first one
@@ -28,7 +29,6 @@ HOLD, LONGEST_HOLD = (
     4,
     64,
 )  # windows of replies until a larger one is tried again: the first time, and at most
-LOOK = 0.5  # seconds between two looks at whether somebody cancelled, or whether a busy server may be asked again
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Place:
         self._tell(self._clock() - self._start)
 
 
-class Window:
+class Window(Places):
     """The requests that may be at a server at a time. Safe between threads, which get their turn in the order in which they came.
 
     It begins with one request, and up to three more where the first reply takes more than five seconds each, goes on with `START` where
@@ -63,15 +63,13 @@ class Window:
     long as one alone.
     """
 
+    look_seconds = 0.5  # also between two looks at whether a busy server may be asked again
+
     def __init__(
         self, fixed: int = 0, timeout: float = 120.0, clock: Callable[[], float] = time.monotonic
     ):
-        self._fixed, self._timeout, self._clock, self._lock = (
-            fixed,
-            timeout,
-            clock,
-            threading.Lock(),
-        )
+        super().__init__()
+        self._fixed, self._timeout, self._clock = fixed, timeout, clock
         self._limit, self._step, self._hold, self._closed = 1, LARGEST, HOLD, 0.0
         self._unhurried = 0  # works that want replies no slower than one alone
         self._began = self._shrunk = (
@@ -79,7 +77,6 @@ class Window:
         )
         self._sent: float | None = None  # when the first request was
         self.answers = 0  # replies so far
-        self._at_work, self._waiting = 0, deque[threading.Event]()
         self._before: _Level | None = None  # what is compared with; None while the window holds
         self._begin(climbing=True)
 
@@ -131,12 +128,12 @@ class Window:
     def place(self, watch: Watch = NO_WATCH, first: bool = False) -> Iterator[Place]:
         """A place of the window, once one is free; `first` goes before all others, as of a request that was refused. `watch` may raise
         while waiting for it."""
-        self._enter(watch, first)
+        self.acquire(watch, first)
         epoch = self._epoch
         try:
             yield Place(lambda seconds: self._answered(epoch, seconds), self._clock)
         finally:
-            self._leave()
+            self.release()
 
     def refused(self, pause: float) -> None:
         """The server is busy. Called within the place of the request that it refused; where no other is at the server, none is sent
@@ -165,30 +162,9 @@ class Window:
         self._since = self._turned = self._clock()
         self._busy = 0.0
 
-    def _enter(self, watch: Watch, first: bool) -> None:
-        mine = threading.Event()
-        with self._lock:
-            if self._may_enter() and (first or not self._waiting):
-                self._count(1)
-                return
-            self._waiting.appendleft(mine) if first else self._waiting.append(mine)
-        try:
-            with spent("waiting"):
-                while not mine.wait(self._until_a_look()):
-                    watch.check()
-                    self._let_in()
-        except BaseException:
-            with self._lock:
-                if mine.is_set():
-                    self._count(-1)
-                else:
-                    self._waiting.remove(mine)
-            self._let_in()
-            raise
-
     def _until_a_look(self) -> float:
         closed = self._closed - self._clock()
-        return min(LOOK, closed) if closed > 0 else LOOK
+        return min(self.look_seconds, closed) if closed > 0 else self.look_seconds
 
     def _answered(self, epoch: object, seconds: float) -> None:
         with self._lock:
@@ -197,24 +173,14 @@ class Window:
                 self._replied(seconds)
         self._let_in()
 
-    def _leave(self) -> None:
-        with self._lock:
-            self._count(-1)
-        self._let_in()
-
     def _may_enter(self) -> bool:
-        return self._at_work < self.limit and self._clock() >= self._closed
-
-    def _let_in(self) -> None:
-        with self._lock:
-            while self._waiting and self._may_enter():
-                self._count(1)
-                self._waiting.popleft().set()
+        return super()._may_enter() and self._clock() >= self._closed
 
     def _count(self, by: int) -> None:
         now = self._clock()
         self._busy += self._at_work * (now - self._turned)
-        self._at_work, self._turned = self._at_work + by, now
+        self._turned = now
+        super()._count(by)
         self._sent = now if self._sent is None and by > 0 else self._sent
 
     def _replied(self, seconds: float) -> None:

@@ -1,4 +1,8 @@
-"""One reader for all who wait for vectors: their texts are read in joint batches, and a text that several want is read once."""
+"""One reader for all who wait for vectors.
+
+Texts are read in joint batches across callers, a text that several want once, and the shortest
+request does not wait behind the longest. Each caller may be cancelled without the others.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from core.errors import Cancelled
-from core.models.chat.turns import LOOK, Turn
+from core.models.chat.turns import LOOK
 from core.models.encoders.bert import Forward
 from core.runtime.account import Account, accounts, charged_to
 from core.runtime.meter import Meter, current, going_on, spent
+from core.runtime.places import Places
 from core.watch import NO_WATCH, Watch
 
 ROUND = 8  # batches after which others who need the model in another way have their turn, where some wait
@@ -55,7 +60,7 @@ class JointReader:
     `turn` is held while batches are read.
     """
 
-    def __init__(self, turn: Turn):
+    def __init__(self, turn: Places):
         self._turn = turn
         self._changed = threading.Condition()
         self._texts: dict[str, _Text] = {}

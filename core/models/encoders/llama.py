@@ -11,8 +11,9 @@ from cachetools import LRUCache
 
 from core.errors import BadInput, ModelFailed, shorten
 from core.models.chat.llama import open_engine
-from core.models.chat.turns import Turn, in_turn
+from core.models.chat.turns import in_turn
 from core.runtime.meter import spent
+from core.runtime.places import Places
 from core.watch import NO_WATCH, Watch
 
 REMEMBERED = 20_000
@@ -29,7 +30,7 @@ class LlamaEncoder:
     def __init__(self, path: Path, name: str, context: int = 1024):
         self.path, self.name, self.context = Path(path), name, context
         self._engine: Any = None
-        self._running = Turn()
+        self._running = Places()
         self._vectors: LRUCache[str, np.ndarray] = LRUCache(REMEMBERED)
 
     @property

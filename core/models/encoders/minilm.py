@@ -13,13 +13,14 @@ from cachetools import LRUCache
 
 from core.errors import ModelUnavailable
 from core.io.home import weights_of
-from core.models.chat.turns import Turn, in_turn, patiently
+from core.models.chat.turns import in_turn, patiently
 from core.models.encoders.bert import Forward
 from core.models.encoders.joint import JointReader
 from core.models.encoders.saved_vectors import SavedVectors, VectorFile, halves, unit
 from core.models.encoders.ways import Way, way
 from core.models.weights import digest
 from core.runtime.meter import new_to_this, saved, spent
+from core.runtime.places import Places
 from core.watch import NO_WATCH, Watch
 
 Received = Callable[[list[str], np.ndarray], None]
@@ -61,7 +62,7 @@ class MiniLMEncoder:
         self._forward: Forward | None = None
         self._files = files
         self._saved: SavedVectors | None = None
-        self._loading, self._running, self._lookup = threading.Lock(), Turn(), threading.Lock()
+        self._loading, self._running, self._lookup = threading.Lock(), Places(), threading.Lock()
         self._vectors: LRUCache[str, np.ndarray] = LRUCache(remember)
         self.computed = 0  # texts whose vectors were computed rather than remembered
         self._spent = [

@@ -11,10 +11,11 @@ from cachetools import LRUCache
 
 from core.errors import BadParameter, ModelUnavailable, shorten
 from core.models.batches import IDS_ALONE, Batches, padded
-from core.models.chat.turns import Turn, in_turn
+from core.models.chat.turns import in_turn
 from core.models.device import device
 from core.models.threads import threads
 from core.runtime.meter import spent
+from core.runtime.places import Places
 from core.watch import NO_WATCH, Watch
 
 MODULES = "modules.json"  # names the layers of a folder behind its network
@@ -42,7 +43,7 @@ class SentenceEncoder:
         self.question, self.text, self.pooling = question, text, pooling
         self._model: Any = None
         self._batches: Batches
-        self._lock = Turn()
+        self._lock = Places()
         self._vectors: LRUCache[str, np.ndarray] = LRUCache(REMEMBERED)
 
     @property

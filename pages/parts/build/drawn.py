@@ -405,7 +405,7 @@ def _used(cls: type[Any]) -> str:
         found = [
             row.name
             for row in published().values()
-            if any(type(one) is cls for one in (*row.line, *row.line.parts()))
+            if any(type(one) is cls for one in row.line.everywhere())
         ]
     return ", ".join(found[:4]) + (
         tr(" and {more} more", more=len(found) - 4) if len(found) > 4 else ""

@@ -42,6 +42,14 @@ def test_a_branch_asks_where_one_of_its_rows_does():
     )
 
 
+def test_a_loop_asks_where_a_union_within_it_does():
+    first = "SparseNodes() >> RankHits(of='nodes', model='choose')"
+    loop = f"Loop(body=Union(first={first}, second=SparseNodes()) >> ExpandNodes())"
+    line = f"EmbedQuery() >> SparseNodes() >> {loop}"
+    assert asks(parse_line(line).operators[2], MODELS)
+    assert not asks(parse_line(line.replace("'choose'", "'bm25'")).operators[2], MODELS)
+
+
 def test_an_expression_that_names_no_model_asks_nobody():
     """Its lane says that there is no such model."""
 

@@ -10,7 +10,7 @@ import pytest
 
 from core.cases.saved import freeze
 from core.comparison.endings import ending
-from core.comparison.pauses import Pauses
+from core.comparison.lane_pauses import LanePauses
 from core.comparison.preview import EVERY, SELDOM, SHARE, Previews
 from core.comparison.run import LaneRun, Progress
 from core.comparison.waiters import Waiter
@@ -371,7 +371,7 @@ def test_a_second_question_while_the_first_is_shown(engine, kit, slow):
 def test_lanes_give_way_until_each_has_shown_something(monkeypatch):
     """Three lanes: the first goes on once the others have shown something, the second once the first has retrieved."""
     left, order, crowd = [0, 1, 2], [], []
-    look = Pauses(lambda: left, lambda: bool(crowd))
+    look = LanePauses(lambda: left, lambda: bool(crowd))
 
     def lane(number):
         look.let_others_show(number)
@@ -391,9 +391,9 @@ def test_lanes_give_way_until_each_has_shown_something(monkeypatch):
 
 
 def test_the_first_lane_does_not_wait_for_ever_and_not_in_a_crowd(monkeypatch):
-    monkeypatch.setattr("core.comparison.pauses.MAX_SHOWING_SECONDS", 0.1)
+    monkeypatch.setattr("core.comparison.lane_pauses.MAX_SHOWING_SECONDS", 0.1)
     crowd = []
-    look = Pauses(lambda: [0, 1], lambda: bool(crowd))
+    look = LanePauses(lambda: [0, 1], lambda: bool(crowd))
     look.let_others_show(0)  # comes back, though lane 1 never shows anything
     crowd.append("somebody")
     look.let_others_show(1)  # comes back, though lane 0 has not retrieved
@@ -404,4 +404,4 @@ def test_who_cancels_is_heard_while_a_lane_gives_way():
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        Pauses(lambda: [0, 1], lambda: False).let_others_show(0, Watch(check))
+        LanePauses(lambda: [0, 1], lambda: False).let_others_show(0, Watch(check))

@@ -7,16 +7,16 @@ import time
 
 import pytest
 
-from core.comparison.pauses import Pauses
+from core.comparison.lane_pauses import LanePauses
 from core.comparison.queues import PREPARING, Fair
 from core.engine import Engine
 from core.errors import ModelFailed
-from core.indexes.place import waiting
 from core.instances.catalogue import Instance
 from core.models.base import Reply
 from core.operators.text import parse_line
 from core.results import comparison_dict
 from core.runtime.meter import Advance, spent
+from core.runtime.places import waiting
 from core.runtime.turn import AFTER, passed_on
 from core.sources import GraphSource
 from core.types import Question
@@ -241,9 +241,9 @@ class Reading(SlowChat):
 
 
 def test_the_other_lanes_pause_while_the_first_answers_prompt_is_read(engine, kit, monkeypatch):
-    looks, running = [], Pauses._is_reading
-    monkeypatch.setattr("core.comparison.pauses.MAX_READING_SECONDS", 60.0)
-    monkeypatch.setattr(Pauses, "_is_reading", lambda self: looks.append(1) or running(self))
+    looks, running = [], LanePauses._is_reading
+    monkeypatch.setattr("core.comparison.lane_pauses.MAX_READING_SECONDS", 60.0)
+    monkeypatch.setattr(LanePauses, "_is_reading", lambda self: looks.append(1) or running(self))
     engine.models._chat = chat = Reading()
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
     assert chat.asked.wait(120)
@@ -260,7 +260,7 @@ def test_nobody_pauses(engine, kit, why, monkeypatch):
     engine.models._chat = chat = Reading()
     chat.side_by_side = why == "a server"
     monkeypatch.setattr(
-        "core.comparison.pauses.MAX_READING_SECONDS", 0.1 if why == "too long" else 50.0
+        "core.comparison.lane_pauses.MAX_READING_SECONDS", 0.1 if why == "too long" else 50.0
     )
     if why == "a long prompt":  # a hundredth in half a second is a minute
         chat.read = 1

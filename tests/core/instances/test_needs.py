@@ -32,6 +32,13 @@ def test_models_come_in_the_order_of_the_line_without_words_that_are_none():
     assert needed(ThinkOnGraph() >> Answer()) == ("choose", "answer")
 
 
+def test_models_of_a_union_within_a_loop_are_needed():
+    first = "SparseNodes() >> RankHits(of='nodes', model='choose')"
+    loop = f"Loop(body=Union(first={first}, second=SparseNodes()) >> ExpandNodes())"
+    line = parse_line(f"EmbedQuery(encoder='splade') >> SparseNodes() >> {loop}")
+    assert needed(line) == ("splade", "choose", "encoder")
+
+
 def test_what_is_missing_is_told_once_in_a_sentence():
     gsr = missing(catalogue()["gsr"].line, registry(), answering=False)
     assert len(gsr) == 1 and gsr[0].startswith(

@@ -140,7 +140,7 @@ def test_several_at_once_is_for_the_embedded_model_alone(tmp_path):
     parrot = Parrot()
     assert several_at_once(parrot, 4) is parrot
     lanes = several_at_once(LlamaChat(tmp_path / "no.gguf", "m", 512), 3)
-    assert (lanes.lanes, lanes.context, lanes.loaded) == (3, 512, False)
+    assert (lanes.at_once, lanes.context, lanes.loaded) == (3, 512, False)
     with pytest.raises(ModelUnavailable):
         lanes.reply(ASK)
 

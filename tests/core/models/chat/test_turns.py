@@ -8,8 +8,9 @@ import time
 import pytest
 
 from core.errors import Cancelled
-from core.models.chat.turns import Turn, in_turn, patiently
+from core.models.chat.turns import in_turn, patiently
 from core.runtime.meter import metered, spent
+from core.runtime.places import Places
 from core.watch import Watch
 
 
@@ -18,14 +19,14 @@ def cancel() -> None:
 
 
 def test_turns_come_in_the_order_asked_for():
-    lock, order, threads = Turn(), [], []
+    lock, order, threads = Places(), [], []
     lock.acquire()
     for number in range(5):
         threads.append(
             threading.Thread(target=lambda n=number: in_turn(lock, lambda: order.append(n)))
         )
         threads[-1].start()
-        while len(lock._asked) < number + 1:
+        while len(lock._waiting) < number + 1:
             time.sleep(0.001)
     lock.release()
     for thread in threads:
@@ -34,7 +35,7 @@ def test_turns_come_in_the_order_asked_for():
 
 
 def test_who_stops_waiting_leaves_the_others_their_turn():
-    lock, done = Turn(), threading.Event()
+    lock, done = Places(), threading.Event()
     lock.acquire()
     with pytest.raises(Cancelled):
         in_turn(lock, lambda: None, Watch(cancel))
@@ -45,7 +46,7 @@ def test_who_stops_waiting_leaves_the_others_their_turn():
 
 
 def test_work_that_does_not_look_is_left_at_once_and_keeps_its_turn_until_it_ends():
-    lock, go, begun, ended = Turn(), threading.Event(), threading.Event(), threading.Event()
+    lock, go, begun, ended = Places(), threading.Event(), threading.Event(), threading.Event()
 
     def check() -> None:
         if begun.is_set():
@@ -77,5 +78,5 @@ def test_the_time_of_the_work_is_that_of_who_waits_for_it():
             time.sleep(0.05)
 
     with metered() as meter:
-        in_turn(Turn(), work)
+        in_turn(Places(), work)
     assert meter.seconds["model"] >= 0.05 and set(meter.seconds) == {"waiting", "model"}

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from core.errors import Cancelled
-from core.models.chat.turns import Turn
 from core.models.encoders.joint import JointReader
 from core.runtime.meter import metered
+from core.runtime.places import Places
 from core.watch import NO_WATCH, Watch
 
 
@@ -45,7 +45,7 @@ class AddingReader(JointReader):
     """A joint reader with the forward pass that its callers hand over."""
 
     def __init__(self, forward: Adding):
-        super().__init__(Turn())
+        super().__init__(Places())
         self.forward = forward
 
 
@@ -220,7 +220,7 @@ def test_a_reader_at_rest_holds_no_model():
     """Else the two held one another, and a model that was dropped would wait for the garbage collector, which knows nothing of its size."""
     gc.disable()
     try:
-        joint = JointReader(Turn())
+        joint = JointReader(Places())
         gone = read_one(joint)
         for thread in threading.enumerate():
             if thread.name == "encoder":

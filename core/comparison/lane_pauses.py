@@ -21,7 +21,7 @@ MAX_READING_SECONDS = 5.0  # that the other lanes let a prompt be read
 LOOK_SECONDS = 0.02
 
 
-class Pauses:
+class LanePauses:
     """The barrier of one comparison.
 
     Parameters

@@ -1,0 +1,113 @@
+"""Waiting for a lock, or for a place among several, that may be cancelled meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from core.runtime.meter import spent
+from core.runtime.turn import passed_on
+from core.watch import NO_WATCH, Watch
+
+
+@contextmanager
+def waiting(lock: threading.Lock, watch: Watch = NO_WATCH) -> Iterator[None]:
+    """Hold the lock, once it is free; meanwhile other work that takes turns goes on.
+
+    Raises what `watch` raises.
+    """
+    if not lock.acquire(blocking=False):
+        with spent("waiting"), passed_on(waits=True):
+            while not lock.acquire(timeout=Places.look_seconds):
+                watch.check()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+class Places:
+    """At most so many pieces of work at a time, each begun in the order of asking.
+
+    Who waits may be cancelled. A `threading.Semaphore` has neither: a newcomer may overtake who waits.
+    A place may be given back by another thread than the one that took it.
+    """
+
+    look_seconds = 0.1  # between two looks at whether somebody cancelled
+
+    def __init__(self, number: int = 1) -> None:
+        self._number, self._at_work = number, 0
+        self._lock, self._emptying = threading.RLock(), threading.Lock()
+        self._waiting: deque[threading.Event] = deque()
+
+    @property
+    def limit(self) -> int:
+        """How many places there are."""
+        return self._number
+
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody waits for a place."""
+        return bool(self._waiting)
+
+    def acquire(self, watch: Watch = NO_WATCH, first: bool = False) -> None:
+        """Take a place once one is free and nobody asked before; `first` goes before all others.
+
+        Raises what `watch` raises.
+        """
+        mine = threading.Event()
+        with self._lock:
+            self._waiting.appendleft(mine) if first else self._waiting.append(mine)
+            self._let_in()
+        if mine.is_set():
+            return
+        try:
+            with spent("waiting"):
+                while not mine.wait(self._until_a_look()):
+                    watch.check()
+                    self._let_in()
+        except BaseException:
+            with self._lock:
+                if mine.is_set():
+                    self._count(-1)
+                else:
+                    self._waiting.remove(mine)
+                self._let_in()
+            raise
+
+    def release(self) -> None:
+        """Give a place back, to who waits for one."""
+        with self._lock:
+            self._count(-1)
+            self._let_in()
+
+    @contextmanager
+    def emptied(self) -> Iterator[None]:
+        """Hold all places, once those at work have ended."""
+        with self._emptying, ExitStack() as held:  # two at it would wait for one another
+            for _ in range(self.limit):
+                held.enter_context(self)
+            yield
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def _until_a_look(self) -> float:
+        return self.look_seconds
+
+    def _may_enter(self) -> bool:
+        return self._at_work < self.limit
+
+    def _let_in(self) -> None:
+        with self._lock:
+            while self._waiting and self._may_enter():
+                self._count(1)
+                self._waiting.popleft().set()
+
+    def _count(self, by: int) -> None:
+        self._at_work += by
