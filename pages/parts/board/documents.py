@@ -11,8 +11,7 @@ from core.corpus.mends import mends_of
 from core.diagnosis.funnel import funnel, right
 from core.diagnosis.passages import fates
 from core.diagnosis.targets import answers_of, passages_of
-from core.diagnosis.verdict.explanation import Explained
-from core.diagnosis.verdict.verdict_words import Verdict
+from core.diagnosis.verdict.explanation import ComparisonVerdict, Explained
 from core.engine import Comparison, Lane
 from core.errors import StoreError
 from core.graph.algorithms.layout import Place
@@ -56,7 +55,7 @@ class DocumentView:
         """Where nodes are in the picture, as that of an edited graph takes them."""
         return self._picture.places
 
-    def share(self, verdict: Verdict) -> dict[str, Any]:
+    def share(self, verdict: ComparisonVerdict) -> dict[str, Any]:
         """The paths, and what else can be pointed at, as paths of one node, each with its `fates` in every lane; made anew when a lane has
         come further."""
         lanes = self._comparison.lanes

@@ -16,8 +16,8 @@ from core.comparison.timing import NO_COST, by_kind, spans
 from core.comparison.timing import cost as method_seconds
 from core.datasets.relations import relation_words
 from core.datasets.wording import table_of
-from core.diagnosis.verdict.explanation import Explained
-from core.diagnosis.verdict.verdict_words import Verdict, explain
+from core.diagnosis.verdict.explanation import ComparisonVerdict, Explained
+from core.diagnosis.verdict.verdict_words import explain
 from core.engine import Comparison, Lane
 from core.instances.catalogue import Instance
 from core.operators import OPERATORS
@@ -56,7 +56,7 @@ class Board:
         self._view: DocumentView | TripleView = view(
             self._shown, {} if earlier is None else earlier._view.places
         )
-        self._explained: tuple[tuple, Verdict] | None = None
+        self._explained: tuple[tuple, ComparisonVerdict] | None = None
 
     def at(self, version: int) -> dict[str, Any]:
         """The board's data as of this version of the job or a later one, made once for all who look at it: nobody may change it."""
@@ -114,7 +114,7 @@ class Board:
         early = drawn is not None and lane.preview is not None and time.monotonic() < self._due
         return (dataclasses.replace(lane, preview=drawn) if early else lane).shown
 
-    def _verdict(self, comparison: Comparison) -> Verdict:
+    def _verdict(self, comparison: Comparison) -> ComparisonVerdict:
         """The sentences as of now, made anew when a lane has come further."""
         now = tuple(
             (lane.status in ENDED and lane.status, lane.retrieved and len(lane.states), lane.repair)

@@ -10,8 +10,7 @@ from core.diagnosis.funnel import funnel, right
 from core.diagnosis.measure import by_model, lane_by_model
 from core.diagnosis.missed_answers import lost_paths, read_paths
 from core.diagnosis.targets import answers_of
-from core.diagnosis.verdict.explanation import Explained
-from core.diagnosis.verdict.verdict_words import Verdict
+from core.diagnosis.verdict.explanation import ComparisonVerdict, Explained
 from core.engine import Comparison, Lane
 from core.graph.algorithms.layout import Place
 from core.sources import GraphSource
@@ -42,7 +41,7 @@ class TripleView:
         """Where nodes are in the picture, as the picture of an edited graph takes them."""
         return self._picture.places
 
-    def share(self, verdict: Verdict) -> dict[str, Any]:
+    def share(self, verdict: ComparisonVerdict) -> dict[str, Any]:
         """What all lanes share: `layout, paths, fates`, and of each lane the `best` paths, those `missed` and the `stories`."""
         come = tuple(lane.retrieved and lane.version for lane in self._comparison.lanes)
         ready = (by_model(self._comparison), verdict.named, come)

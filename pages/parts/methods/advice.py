@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.cases import ratings
-from core.diagnosis.repair.adviser import Advice, advise
+from core.diagnosis.changes.adviser import Advice, advise
 from core.errors import HopscopeError, UnknownEntity
 from core.graph.names.seeds import seeds_of
 from core.operators.base import Operator

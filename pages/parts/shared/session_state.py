@@ -24,8 +24,8 @@ from pages.parts.shared.edits import Received
 
 if TYPE_CHECKING:
     from core.cases import Case
+    from core.diagnosis.changes.adviser import Advice
     from core.diagnosis.curves import Curve
-    from core.diagnosis.repair.adviser import Advice
     from core.diagnosis.step_outcomes import StepOutcome
     from core.engine import Comparison
     from core.errors import HopscopeError
