@@ -7,7 +7,6 @@ from typing import Any
 
 from core.comparison.build_title import build_title
 from core.comparison.run import mended_in
-from core.corpus.mends import mends_of
 from core.diagnosis.funnel import funnel, right
 from core.diagnosis.passages import fates
 from core.diagnosis.targets import answers_of, passages_of
@@ -41,7 +40,8 @@ STAGE = dict[str, Any]
 class DocumentView:
     """What a lane found is told once for each of its states."""
 
-    documents = True
+    documents, source_word = True, tr("documents")
+    ways: tuple[str, ...] = ()  # of going on from a node
 
     def __init__(self, comparison: Comparison, places: Mapping[Any, Place]):
         self._comparison = comparison
@@ -226,11 +226,11 @@ def _named(given: int, unplaced: int) -> str:
 
 def _merged(comparison: Comparison, lane: Lane) -> list[str]:
     """How many of the merges that are saved for the corpus its graph was mended by, and how many fit nothing in it."""
-    origin, corpus = lane.graph.edited_from, comparison.ask.source.corpus
-    if origin is None or corpus is None or not mended_in(lane.instance.line):
+    origin = lane.graph.edited_from
+    if origin is None or not mended_in(lane.instance.line):
         return []
     try:
-        edits = mends_of(corpus).edits
+        edits = comparison.ask.source.mends.edits
     except StoreError:
         return [tr("merges cannot be read")]
     absent = len(unmatched(origin.graph, edits))

@@ -53,8 +53,8 @@ class Board:
         self._versions: list[tuple] = []  # of the lanes that were drawn last
         self._drawn_previews: list[Preview | None] = [None] * len(comparison.lanes)
         view = DocumentView if comparison.ask.source.is_corpus else TripleView
-        self._view: DocumentView | TripleView = view(
-            self._shown, {} if earlier is None else earlier._view.places
+        self.view: DocumentView | TripleView = view(
+            self._shown, {} if earlier is None else earlier.view.places
         )
         self._explained: tuple[tuple, ComparisonVerdict] | None = None
 
@@ -78,7 +78,7 @@ class Board:
 
     def _draw(self, comparison: Comparison) -> dict[str, Any]:
         """The data of a comparison whose lanes stay as they are meanwhile."""
-        view, begun = self._view, time.thread_time()
+        view, begun = self.view, time.thread_time()
         self._shown.lanes[:] = [
             self._seen(lane, drawn) for lane, drawn in zip(comparison.lanes, self._drawn_previews)
         ]
@@ -129,10 +129,10 @@ class Board:
     ) -> dict[str, Any]:
         """All that is said of a lane; later parts have the last word."""
         lane, shown = comparison.lanes[i], self._shown.lanes[i]
-        data = self._view.lane(i, shown, shared)
+        data = self.view.lane(i, shown, shared)
         text = None
         if one is not None:
-            tone = self._view.tone(one, data)
+            tone = self.view.tone(one, data)
             text = {"stage": one.stage, "head": one.head, "text": one.text, "tone": tone}
         return {
             "id": f"lane-{i}",
@@ -147,7 +147,7 @@ class Board:
 
     def _on_any_source(self, comparison: Comparison, lane: Lane, shown: Lane) -> dict[str, Any]:
         """What is said of a lane whatever it runs on."""
-        state, preview = self._view.state(shown), shown.preview
+        state, preview = self.view.state(shown), shown.preview
         prompt = prompt_dict(state)
         return {
             "title": tr(lane.instance.label),

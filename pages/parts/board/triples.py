@@ -21,12 +21,14 @@ from pages.parts.board.picture import Picture, answer_nodes
 from pages.parts.board.text_fates import hit_fates
 from pages.parts.board.text_hits import hits_of, tables
 from pages.parts.board.verdict import stage_data, tone_of, verdict_data
+from pages.parts.shared.wording import tr
 
 
 class TripleView:
     """Keeps the layout while the retrieved lanes stay the same."""
 
-    documents = False
+    documents, source_word = False, tr("graph")
+    ways: tuple[str, ...] = ("walk", "start")  # of going on from a node
 
     def __init__(self, comparison: Comparison, places: Mapping[Any, Place]):
         self._comparison = comparison

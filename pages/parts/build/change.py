@@ -26,9 +26,10 @@ def change_data(comparison: Comparison, before: Line | None, now: Line | None) -
         return None
     board = Board(comparison).payload()
     both = len(lanes) > 1
+    documents = comparison.ask.source.is_corpus
     rows = (
         _hit_rows(board, both)
-        if comparison.ask.source.is_corpus and not board["lanes"][-1]["paths"]
+        if documents and not board["lanes"][-1]["paths"]
         else _path_rows(board, both)
     )
     counts = _counts(comparison, rows)
@@ -38,7 +39,7 @@ def change_data(comparison: Comparison, before: Line | None, now: Line | None) -
         else "",
         "facts": _facts(
             *(figures(comparison, lane) for lane in lanes),
-            documents=comparison.ask.source.is_corpus,
+            documents=documents,
         ),
         "picture": _picture(board, rows),
         "rows": [
@@ -48,7 +49,7 @@ def change_data(comparison: Comparison, before: Line | None, now: Line | None) -
         "more": max(0, sum(counts.values()) - min(len(rows), ROWS)),
         "counts": counts,
         "both": both,
-        "noun": tr("passages") if comparison.ask.source.is_corpus else tr("paths"),
+        "noun": tr("passages") if documents else tr("paths"),
     }
 
 

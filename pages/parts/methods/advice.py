@@ -12,7 +12,7 @@ from core.operators.base import Operator
 from core.operators.extract import PersonalizedPageRank
 from core.types import Question
 from pages.parts.question.question_bar import known_question
-from pages.parts.shared.session import engine, graph_name, source
+from pages.parts.shared.session import engine, source
 from pages.parts.shared.session_state import session
 from pages.parts.shared.wording import tr
 
@@ -35,7 +35,7 @@ def tried() -> Question:
 def advised(operator: Operator, question: Question) -> SizeAdvice | str | None:
     """The suggestion for an operator that keeps the nodes of the largest PageRank, or why there is none in a sentence; None for other
     operators, without a question, and while the graph is not open."""
-    job = engine().jobs.get(f"open-{graph_name()}") if not source().is_corpus else None
+    job = engine().jobs.get(f"open-{source().graph_name}")
     opened = job.result if job is not None else None
     if (
         not isinstance(operator, PersonalizedPageRank)

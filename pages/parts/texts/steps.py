@@ -80,9 +80,7 @@ def ask_on(corpus: Corpus, one: Build) -> None:
     """The way to Compare from a graph by a line of a person's own: a method on it, beside the same method on a graph of the catalogue."""
     if not status(corpus, one).serves:
         return
-    row = next(
-        (row for row in instances().values() if row.on_documents and on_one_graph(row, one)), None
-    )
+    row = next((row for row in instances().values() if on_one_graph(row, one)), None)
     if row is None:
         st.caption(
             tr(
