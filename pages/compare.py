@@ -297,7 +297,7 @@ def draw(on_screen: Shown) -> None:
         if job is not None:
             ending(job)
         ended = not at_work((job, before_job(), *measuring(on_screen)))
-        ways = [*([] if on_screen.comparison.ask.source.is_corpus else ["walk", "start"]), *WAYS]
+        ways = [*drawing(on_screen).view.ways, *WAYS]
         edit = {"editable": True, "most_lanes": MOST_LANES, "ways": ways}
         drawn = {
             **with_measuring(

@@ -43,7 +43,7 @@ from core.lines.text import split
 from core.models.price import cap_of
 from core.retrievers.runs.formats import title_of
 from core.retrievers.runs.saved import FileRun, bring
-from core.sources import CorpusSource, GraphSource
+from core.sources import GraphSource, source_in
 
 ESTIMATED_BY = 5  # questions
 SHOWN_LOST = 20  # lost questions that are printed of an instance
@@ -345,19 +345,12 @@ def bring_runs(options) -> list[FileRun]:
         raise BadInput("--qrels judges the questions of a run: name one by --run, and no --set.")
     if not options.brought:
         return []
-    source = (
-        source_of(options.set)
-        if options.set
-        else CorpusSource(options.corpus)
-        if options.corpus
-        else GraphSource(options.graph or "")
-    )
-    source = (
-        GraphSource(options.graph or graph_of_set(options.set))
-        if options.set and not source.is_corpus
-        else source
-    )
-    if not source.name or not source.here:
+    source = source_in(vars(options))
+    if options.set:
+        named = source_of(options.set)
+        graph = "" if named.corpus_name else options.graph or graph_of_set(options.set)
+        source = GraphSource(graph) if graph else named
+    if source is None or not source.here:
         raise BadInput(
             "Say what --run is of: a question set (--set), a corpus (--corpus) or a graph (--graph) that is here."
         )

@@ -205,3 +205,23 @@ PHRASES = {
     ),
     Cause.NOT_REACHED: Phrase("Never reached", "does not reach {what}", "do not reach {what}"),
 }
+
+
+def place_words(loss: Loss) -> str:
+    """Where a known answer was lost in a few words: its place where it has one, else the cause.
+
+    >>> from core.diagnosis.causes import Cause, Loss, place_words
+    >>> place_words(Loss("Don Cheadle", "paths", Cause.OUTRANKED, 41, 1317)), place_words(Loss("Don Cheadle", "paths", Cause.NO_WAY))
+    ('place 41 of 1,317', 'no way there')
+    """
+    if loss.place is not None:
+        behind = (
+            f" of {loss.of:,}"
+            if loss.of is not None
+            else f", {loss.retained:,} kept"
+            if loss.retained
+            else ""
+        )
+        return f"place {loss.place:,}{behind}"
+    head = PHRASES[loss.cause].head.format(hop=loss.hop)
+    return head[:1].lower() + head[1:]

@@ -8,13 +8,11 @@ from functools import reduce
 from operator import add
 
 from core.comparison.lane import Comparison, Lane
-from core.diagnosis.causes import PHRASES, Loss
 from core.diagnosis.funnel import funnel
-from core.diagnosis.losses import LaneStages, losses
+from core.diagnosis.losses import LaneStages
 from core.diagnosis.measure import lane_by_model
-from core.diagnosis.missed_answers import lost_paths
-from core.diagnosis.passages import fates
-from core.diagnosis.targets import Target, answers_of, passages_of
+from core.diagnosis.targets import Target
+from core.diagnosis.verdict.explainers import explainer_of
 from core.types import State, Step, Usage
 
 
@@ -40,16 +38,16 @@ class StepOutcome:
 
 def targets_of(comparison: Comparison) -> tuple[Target, ...]:
     """What a comparison's lanes are to bring: the gold passages of a question to documents where it has some, else its known answers."""
-    question = comparison.ask.question
-    return (passages_of(question) if comparison.ask.source.is_corpus else ()) or answers_of(
-        question
-    )
+    return explainer_of(comparison.ask.source).targets(comparison.ask.question)
 
 
 def step_outcomes(comparison: Comparison, lane: Lane) -> tuple[StepOutcome, ...]:
     """What came of each operator that the lane has run so far, in their order; a reader that the line itself has not is one of them."""
     states, targets, by_model = lane.states, targets_of(comparison), lane_by_model(comparison, lane)
-    where = _places(comparison, lane, states, targets, by_model) if lane.retrieved else {}
+    where: dict[str, str] = {}
+    if lane.retrieved:
+        run = LaneStages(lane.graph, states, by_model)
+        where = explainer_of(comparison.ask.source).places(run, targets)
     found, before, trace = list[StepOutcome](), tuple(target.name for target in targets), 0
     for state in states:
         steps, trace = state.trace[trace:], len(state.trace)
@@ -86,51 +84,6 @@ def _alive(
     """The targets alive in the last stage that a state has reached."""
     stages = funnel(comparison.ask.source, lane.graph, state, targets, by_model, lane.saved_alive)
     return next((stage.alive for stage in reversed(stages) if not stage.bypassed), None)
-
-
-def _places(
-    comparison: Comparison,
-    lane: Lane,
-    states: Sequence[State],
-    targets: tuple[Target, ...],
-    by_model: bool,
-) -> dict[str, str]:
-    """By name of a target that was lost a few words on where, those of the nearest place first."""
-    if comparison.ask.source.is_corpus:
-        gold = [target.name for target in targets if target.kind == "passage"]
-        lost = [one for one in fates(lane.graph, states, gold) if one.kind != "found"]
-        return {
-            one.document: one.text
-            for one in sorted(lost, key=lambda one: (one.place is None, one.place or 0))
-        }
-    answers = [target.name for target in targets]
-    ways = lost_paths(lane.graph, [states], answers, [by_model])[0] if answers else []
-    found = losses(LaneStages(lane.graph, states, by_model), answers, dict(ways)) if states else ()
-    return {
-        one.name: place_words(one)
-        for one in sorted(found, key=lambda one: (one.place is None, one.place or 0))
-    }
-
-
-def place_words(loss: Loss) -> str:
-    """Where a known answer was lost in a few words: its place where it has one, else the cause.
-
-    >>> from core.diagnosis.causes import Cause, Loss
-    >>> from core.diagnosis.step_outcomes import place_words
-    >>> place_words(Loss("Don Cheadle", "paths", Cause.OUTRANKED, 41, 1317)), place_words(Loss("Don Cheadle", "paths", Cause.NO_WAY))
-    ('place 41 of 1,317', 'no way there')
-    """
-    if loss.place is not None:
-        behind = (
-            f" of {loss.of:,}"
-            if loss.of is not None
-            else f", {loss.retained:,} kept"
-            if loss.retained
-            else ""
-        )
-        return f"place {loss.place:,}{behind}"
-    head = PHRASES[loss.cause].head.format(hop=loss.hop)
-    return head[:1].lower() + head[1:]
 
 
 def _nearest(lost: tuple[str, ...], where: Mapping[str, str]) -> list[str]:

@@ -9,9 +9,11 @@ import numpy as np
 from core.comparison.lane import Comparison, Lane
 from core.diagnosis.measure import lane_by_model
 from core.diagnosis.path_outcome import prompt_paths
-from core.diagnosis.verdict.verdict_words import explain, lane_names, says
+from core.diagnosis.verdict.explainers import explainer_of
+from core.diagnosis.verdict.lane_words import lane_names
+from core.diagnosis.verdict.verdict_words import explain
 from core.diagnosis.wording import joined, named, sentence
-from core.graph.edits import Edit, carried, unmatched
+from core.graph.edits import Edit, unmatched
 from core.graph.texts import chunk_lists
 from core.languages.spelling import normalize
 from core.runtime.jobs import DONE
@@ -57,11 +59,9 @@ def together(comparison: Comparison, found: Sequence[Beside | None]) -> str:
     another = [name for name, one in named_lanes if one.same and one.read]
     others = [name for name, one in named_lanes if one.same and not one.read]
     removed = all(edit.removes for edit in comparison.ask.source.edits)
-    otherwise, same = ("stood on it", "found another way")
+    otherwise, same = ("stood on it", explainer_of(comparison.ask.source).other_way)
     if not removed:
         otherwise, same = ("gave another answer", "said the same")
-    elif comparison.ask.source.is_corpus:  # a text follows no path, so that no way is known
-        same = "said the same, having read it"
     parts = [f"{joined(changed)} {otherwise}" if changed else f"No lane {otherwise}"]
     parts += [f"{joined(another)} {same}"] if another else []
     parts += [f"{joined(others)} had not read it"] if others else []
@@ -86,11 +86,9 @@ def _beside(
     absent = unmatched(_whole(lane), edits)
     by_model = lane_by_model(before, old)
     read = any(_read(old, edit, by_model) for edit in edits if edit not in absent)
-    said, says_now = _said(before, old), _said(now, lane)
-    if not now.ask.source.is_corpus:
-        said = carried(
-            said, [edit for edit in edits if not edit.removes]
-        )  # a new name is no new answer
+    explainer = explainer_of(now.ask.source)
+    said_before, says_now = explainer.said(before, old), explainer.said(now, lane)
+    said = explainer.said_after(said_before, edits)  # a new name is no new answer
     lost, new = _difference(said, says_now), _difference(says_now, said)
     if not said and not says_now:
         return Beside(read, (), (), rights, "No answer, before and now.", silent=True)
@@ -100,22 +98,12 @@ def _beside(
         new,
         rights,
         _text(now, lane, read, lost, new, absent, len(edits)),
-        said=_said(before, old),
+        said=said_before,
     )
 
 
 def _whole(lane: Lane):
     return lane.graph if lane.graph.edited_from is None else lane.graph.edited_from.graph
-
-
-def _said(comparison: Comparison, lane: Lane) -> tuple[str, ...]:
-    if comparison.ask.source.is_corpus and lane.state.answer is None:
-        return (lane.state.excerpt.text,) if lane.state.excerpt is not None else ()
-    if comparison.ask.source.is_corpus:
-        return (
-            (lane.state.answer.strip(),) if lane.state.answer and lane.state.answer.strip() else ()
-        )
-    return says(lane, lane_by_model(comparison, lane))
 
 
 def _difference(some: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,14 +36,13 @@ def reads_part(parameters: Mapping[str, Any]) -> bool:
     return "read" in parameters and bool(parameters["read"] or parameters.get("recall", 1.0) < 1)
 
 
-def picked(paths: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
-    """The chosen paths, and all of them in the chooser's order where it has one."""
-    selected = Ranking("path", tuple(paths.items[i] for i in choice.positions), choice.scores)
+def picked(found: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
+    """The chosen items, and all of them in the chooser's order where it has one."""
+    items, kind = found.items, found.kind
+    selected = Ranking(kind, tuple(items[i] for i in choice.positions), choice.scores)
     if choice.order is None:
         return selected, None
-    return selected, Ranking(
-        "path", tuple(paths.items[i] for i in choice.order), choice.order_scores
-    )
+    return selected, Ranking(kind, tuple(items[i] for i in choice.order), choice.order_scores)
 
 
 def ranked_so_far(items: Ranking, positions: np.ndarray, scores: np.ndarray) -> Ranking:
@@ -54,6 +53,32 @@ def ranked_so_far(items: Ranking, positions: np.ndarray, scores: np.ndarray) -> 
         tuple(items.items[i] for i in positions[order].tolist()),
         tuple(scores[order].tolist()),
     )
+
+
+@dataclass(frozen=True)
+class ItemRanking:
+    """The best `keep` items of a field of the state, by a model that reads their texts once."""
+
+    field: str
+    model: str
+    keep: int
+
+    def __call__(
+        self, state: State, ctx: Context, recorder: Recorder, task: Task, texts: Sequence[str]
+    ) -> State:
+        """The state with the chosen items; `texts` are those of all, `task` is without a preview."""
+        found: Ranking = getattr(state, self.field)
+
+        def so_far(recorder: Recorder, positions: np.ndarray, scores: np.ndarray) -> State:
+            recorder.before_cut = ranked_so_far(found, positions, scores)
+            return state.replace(**{self.field: recorder.before_cut.head(self.keep)})
+
+        task = replace(task, preview=ctx.while_scored(len(found), task.unit, so_far))
+        chooser = ctx.models.chooser(self.model)
+        selected, order = picked(found, recorder.choice(chooser.choose(task, texts, self.keep)))
+        if order is not None:
+            recorder.before_cut = order
+        return state.replace(**{self.field: selected})
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,29 +127,18 @@ class Rank(Operator):
         assert state.paths is not None  # a line is refused where nothing wrote what is read
         ctx.watch.report(f"Ranking {len(state.paths):,} paths")
         texts = ctx.graph.texts(state.paths.items)
-        paths = state.paths
-
-        def so_far(recorder: Recorder, positions: np.ndarray, scores: np.ndarray) -> State:
-            recorder.before_cut = ranked_so_far(paths, positions, scores)
-            return state.replace(paths=recorder.before_cut.head(self.keep))
-
-        entities, groups = tuple(ctx.graph.names(state.seeds)), chain_groups(ctx.graph, paths.items)
-        preview = ctx.while_scored(len(paths), "path", so_far)
         task = Task(
             state.question.text,
             "path",
             ctx.seed,
             ctx.watch,
-            entities,
-            groups,
-            preview,
-            self.read,
-            self.recall,
-            self.keep,
+            tuple(ctx.graph.names(state.seeds)),
+            chain_groups(ctx.graph, state.paths.items),
+            read=self.read,
+            recall=self.recall,
+            best=self.keep,
         )
-        choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
-        selected, recorder.before_cut = picked(state.paths, choice)
-        return state.replace(paths=selected)
+        return ItemRanking("paths", self.model, self.keep)(state, ctx, recorder, task, texts)
 
     def words(self) -> str:
         return f"best {self.keep:,} by {short_name(self.model)}{part_read(self.read, self.recall)}"

@@ -29,6 +29,8 @@ class GraphSource(Source):
     kind, is_corpus, noun = "graph", False, "the graph"
     stages = ("graph", "subgraph", "paths", "prompt", "answer")
     usual_methods = ("lego-12",)
+    usual_lanes = ("lego-14", "lego-12", "chain-ranking")
+    marks = ""  # no name: the graphs of the questions' own rows
 
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> GraphSource:
@@ -149,6 +151,8 @@ class CorpusSource(Source):
     kind, is_corpus, noun = "corpus", True, "the documents"
     stages = ("corpus", "graph", "retrieved", "prompt", "answer")
     usual_methods = ("vanilla-rag",)
+    usual_lanes = ("vanilla-rag", "vgraphrag", "lgraphrag")
+    marks = "corpus:"
 
     @classmethod
     def of(cls, corpus: Corpus) -> CorpusSource:

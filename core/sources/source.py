@@ -44,6 +44,8 @@ class Source(ABC):
     noun: ClassVar[str]  # what sentences call it
     stages: ClassVar[tuple[str, ...]]  # of its lanes' funnel
     usual_methods: ClassVar[tuple[str, ...]]  # ids of the instances that answer where none is named
+    usual_lanes: ClassVar[tuple[str, ...]]  # ids of those that are compared
+    marks: ClassVar[str]  # begins the text by which evaluations save it
 
     def __contains__(self, passage: str) -> bool:
         return False
@@ -81,6 +83,11 @@ class Source(ABC):
     def parameters(self) -> dict[str, str]:
         """What names it in an address, as `source_in` reads it."""
         return {self.kind: self.name}
+
+    @property
+    def saved_as(self) -> str:
+        """The text by which evaluations save it, which `read_source` reads."""
+        return f"{self.marks}{self.name}"
 
     @property
     def here(self) -> bool:

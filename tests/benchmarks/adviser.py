@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from core.datasets import datasets
-from core.diagnosis.repair.adviser import USUAL, advise
+from core.diagnosis.changes.adviser import USUAL, advise
 from core.engine import Engine
 from core.graph.names.lookup import names
 from core.graph.pagerank.best import top_pagerank

@@ -6,7 +6,7 @@ from core.comparison.lane import Comparison, Lane
 from core.comparison.run import LaneRun
 from core.diagnosis.measure import lane_by_model
 from core.diagnosis.repair.repairs import brought
-from core.diagnosis.verdict.verdict_words import lane_names
+from core.diagnosis.verdict.lane_words import lane_names
 from core.operators.base import Line
 from core.operators.text import parse_line
 from core.types import Repair, State

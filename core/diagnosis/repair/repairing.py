@@ -16,7 +16,7 @@ from core.diagnosis.influence import influence, measurable, with_influence
 from core.diagnosis.measure import lane_by_model
 from core.diagnosis.repair.offered import answers_alike, twin
 from core.diagnosis.repair.repairs import repair
-from core.diagnosis.support import rests
+from core.diagnosis.verdict.explainers import explainer_of
 from core.diagnosis.verdict.verdict_words import explain
 from core.environment import Environment
 from core.errors import BadInput, Cancelled, ModelFailed, ModelUnavailable
@@ -69,12 +69,14 @@ class Repairing:
     def _rest(self, job: Job) -> None:
         """Look up what the sentences of the answers rest on, as soon as there are any; not where no encoder is there."""
         models, go_on = self._environment.models, Watch(lambda: self._go_on(job))
-        lanes = self._comparison.now.lanes if self._comparison.ask.source.is_corpus else ()
-        for place, lane in enumerate(lanes):
+        explainer = explainer_of(self._comparison.ask.source)
+        for place, lane in enumerate(self._comparison.now.lanes):
             if lane.status == DONE and lane.state.answer and lane.rests is None:
                 try:
-                    found = rests(lane.graph, lane.state, models.encoder(), go_on)
+                    found = explainer.rests(lane, models, go_on)
                 except (ModelUnavailable, ModelFailed):
+                    return
+                if found is None:
                     return
                 self._comparison.change(place, rests=found)
                 job.touch()

@@ -35,6 +35,17 @@ class Explained:
     phrase: Cause = Cause.FOUND
 
 
+@dataclass(frozen=True)
+class ComparisonVerdict:
+    """The sentence for all lanes, empty until every lane has retrieved, and each lane's own, None until it has. While lanes are added to
+    others that are done, it is the sentence of those, and `pending` says that it is counted again."""
+
+    text: str
+    lanes: tuple[Explained | None, ...]
+    named: tuple[str, ...] = ()  # the known answers that the sentence for all lanes names
+    pending: str = ""
+
+
 def explained(
     graph, runs: Sequence[Sequence[State]], answers: Sequence[str], by_model: Sequence[bool]
 ) -> list[Explained | None]:

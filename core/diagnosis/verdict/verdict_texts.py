@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.comparison.endings import is_unanswered, without_end
-from core.comparison.lane import Comparison, Lane
+from core.comparison.lane import ENDED, Comparison, Lane
 from core.diagnosis.causes import Loss
 from core.diagnosis.funnel import Stage, funnel
 from core.diagnosis.lost_passages import lost_passages, title_of_chunk, why
 from core.diagnosis.passages import chunk_order
 from core.diagnosis.targets import answers_of, passages_of
 from core.diagnosis.verdict.contrast import ends
-from core.diagnosis.verdict.explanation import Explained
+from core.diagnosis.verdict.explanation import ComparisonVerdict, Explained
+from core.diagnosis.verdict.lane_words import lane_names
 from core.diagnosis.wording import are, counted, every, joined, named, number, sentence
 from core.types import Repair
 
@@ -148,10 +149,16 @@ def _head(stages: Sequence[Stage]) -> str:
     return f"{len(last.alive)} of {last.of} known answer{'s' if last.of > 1 else ''} {what[last.name]}:"
 
 
-def verdict_texts(comparison: Comparison, names: Sequence[str]) -> str:
-    """The sentences for all lanes: how many come to the known answer, and how many gold passages the prompts show; `names` are what
-    lanes are called in them. Empty where none has retrieved."""
-    found = [explained_texts(comparison, lane) for lane in comparison.lanes]
+def verdict_texts(comparison: Comparison) -> ComparisonVerdict:
+    """The sentences of the lanes, and that for all once every lane has ended."""
+    found = tuple(explained_texts(comparison, lane) for lane in comparison.lanes)
+    ended = all(lane.status in ENDED for lane in comparison.lanes)
+    return ComparisonVerdict(_for_all(comparison, found) if ended else "", found)
+
+
+def _for_all(comparison: Comparison, found: Sequence[Explained | None]) -> str:
+    """How many lanes come to the known answer, and how many gold passages the prompts show; empty where none has retrieved."""
+    names = lane_names(comparison)
     spoke = [
         (name, one.right > 0)
         for name, one in zip(names, found)

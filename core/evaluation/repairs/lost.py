@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from core.comparison.run import LaneRun, graph_of
 from core.diagnosis.causes import BRIEF, Cause, Loss
-from core.diagnosis.funnel import funnel
-from core.diagnosis.lost_passages import lost_passages
-from core.diagnosis.targets import passages_of
-from core.diagnosis.verdict.explanation import explained
+from core.diagnosis.verdict.explainers import explainer_of
 from core.diagnosis.wording import counted
 from core.evaluation.reports.flow import WORDS
 from core.evaluation.runs.plan import Drawn
@@ -61,20 +57,5 @@ def reopened(
     own = graph_of(line, ask.source, engine.environment)
     states = list(thaw_all(saved, own or ask.source.graph))
     lane = LaneRun(ask, line, engine.environment, states=states, own_graph=own)
-    losses, cause = _why(lane)
+    losses, cause = explainer_of(ask.source).lost(lane)
     return LostQuestion(drawn, lane, losses, cause)
-
-
-def _why(lane: LaneRun) -> tuple[tuple[Loss, ...], Cause | None]:
-    """What a lane lost, and the most frequent cause of it: of gold passages, or on triples of known answers."""
-    question, by_model = lane.ask.question, lane.state.answer is not None
-    if not lane.ask.source.is_corpus:
-        one = explained(lane.graph, [lane.states], question.answers, [by_model])[0]
-        return (one.losses, one.phrase) if one is not None and one.losses else ((), None)
-    losses = lost_passages(
-        lane, funnel(lane.ask.source, lane.graph, lane.state, passages_of(question))
-    )
-    causes = Counter(loss.cause for loss in losses)
-    if not losses:
-        return (), Cause.NOT_SAID if by_model and question.gold else None
-    return losses, max(causes, key=lambda cause: causes[cause])

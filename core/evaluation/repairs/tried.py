@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.comparison.dear import asks
-from core.diagnosis.repair.repairs import proposed
-from core.diagnosis.repair.trying import MOST_TRIED, Change, changed_line
+from core.diagnosis.changes.trying import MOST_TRIED, LineChange, changed_line
+from core.diagnosis.verdict.explainers import explainer_of
 from core.diagnosis.wording import counted
 from core.errors import BadInput, HopscopeError
 from core.evaluation.metrics.outcome import Outcome
@@ -97,7 +97,7 @@ class _Begun:
     """A line with its lost questions read: the plan of the changed lines on these, None where there is nothing to try."""
 
     known: LineRepairs
-    changes: dict[str, Change] = field(default_factory=dict)  # by the text of the changed line
+    changes: dict[str, LineChange] = field(default_factory=dict)  # by the text of the changed line
     plan: Plan | None = None
     back: dict[str, list[str]] = field(default_factory=dict)
     tried: Counter[str] = field(default_factory=Counter)
@@ -157,7 +157,7 @@ class RunRepairs:
         known = LineRepairs(spec["id"], len(ends), len(lost), by_model=by_model)
         causes: Counter[str] = Counter()
         counts: Counter[str] = Counter()
-        changes: dict[str, Change] = {}
+        changes: dict[str, LineChange] = {}
         questions = []
         for question, end in lost.items():
             watch.check()
@@ -200,9 +200,9 @@ class RunRepairs:
             return "It asks a language model while it retrieves, so no change was tried."
         return ""
 
-    def _proposed(self, lost: LostQuestion) -> Iterator[Change]:
+    def _proposed(self, lost: LostQuestion) -> Iterator[LineChange]:
         """Changes that may help on a question and fit the line."""
-        found = proposed(lost.lane, lost.losses)
+        found = explainer_of(lost.lane.ask.source).changes(lost.lane, lost.losses)
         return (change for change in found if changed_line(lost.lane.line, change) is not None)
 
     def _try(self, begun: Sequence[_Begun], by: str, job: Job) -> None:
@@ -242,9 +242,9 @@ def _is_back(outcome: Outcome, by: str, by_model: bool) -> bool:
     return not lost_at(outcome, by) if by_model else ending_of(outcome, by) == RIGHT
 
 
-def _chosen(changes: Mapping[str, Change], proposed: Counter[str]) -> dict[str, Change]:
+def _chosen(changes: Mapping[str, LineChange], proposed: Counter[str]) -> dict[str, LineChange]:
     """The changes that were proposed most often, not more than a few of one step."""
-    chosen: dict[str, Change] = {}
+    chosen: dict[str, LineChange] = {}
     alike: Counter[tuple[int, type]] = Counter()
     for text, _ in proposed.most_common():
         step = changes[text].position, type(changes[text].operator)
@@ -254,7 +254,7 @@ def _chosen(changes: Mapping[str, Change], proposed: Counter[str]) -> dict[str, 
     return chosen
 
 
-def _amount(change: Change) -> float:
+def _amount(change: LineChange) -> float:
     """The numbers that a change sets, together: of two that bring as much the smaller one comes first."""
     return sum(
         value for value in values(change.operator).values() if isinstance(value, int | float)

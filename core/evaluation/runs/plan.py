@@ -14,7 +14,6 @@ import numpy as np
 from core.datasets import full_name, graph_for, owner, question_set
 from core.datasets.fit import fit, own_fit
 from core.errors import BadInput
-from core.evaluation.runs.written import written
 from core.instances.catalogue import RUN, Instance
 from core.models.combine import names
 from core.operators.base import Operator
@@ -208,7 +207,7 @@ def make_plan(
             Drawn(replace(one, abstract=one.abstract or abstract), known[0], asked_on)
             for one in chosen
         ]
-        graphs[written(asked_on) or f"{known[0]}: {OWN}"] = digest
+        graphs[asked_on.saved_as or f"{known[0]}: {OWN}"] = digest
         set_names.append(known[0])
         notes.append(note)
         of += len(known[1])

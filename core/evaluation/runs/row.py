@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from core.comparison import traces
 from core.comparison.run import LaneRun, NoPrefixes, Prefixes, Progress
-from core.diagnosis.repair.trying import until
+from core.diagnosis.changes.trying import until
 from core.environment import Environment
 from core.errors import Cancelled
 from core.evaluation.metrics.outcome import Outcome, observe

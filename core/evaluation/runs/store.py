@@ -15,7 +15,7 @@ from typing import Any
 from core.errors import BadInput, StoreError
 from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.runs.plan import Drawn, key
-from core.evaluation.runs.written import read_source, written
+from core.evaluation.runs.written import read_source
 from core.io import digests
 from core.io.home import home
 from core.io.plain import from_plain, to_plain
@@ -315,7 +315,7 @@ def _outcome(text: str, instance: str, question: str) -> Outcome:
 def _drawn_text(one: Drawn) -> str:
     """The text that `_drawn` reads."""
     return _marked(
-        {"question": to_plain(one.question), "set": one.set, "graph": written(one.source)}
+        {"question": to_plain(one.question), "set": one.set, "graph": one.source.saved_as}
     )
 
 

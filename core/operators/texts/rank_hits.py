@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from core.graph.texts import node_chunks
 from core.indexes.encoded import texts
 from core.models.base import Task
@@ -13,7 +11,7 @@ from core.models.combine import uses_chat
 from core.models.words import plain_name, short_name
 from core.operators.asking import unasked
 from core.operators.base import HITS, Context, Operator, Recorder
-from core.operators.refine import ranked_so_far
+from core.operators.refine import ItemRanking
 from core.operators.texts.hits import KIND_OF
 from core.parameters import param
 from core.types import Ranking, State
@@ -66,30 +64,8 @@ class RankHits(Operator):
         ctx.watch.report(f"Ranking {len(found):,} {self.of}")
         read = texts(ctx.graph, self.of, found.items)  # type: ignore[arg-type]
         unit = "document" if self.of == "nodes" and node_chunks(ctx.graph) else KIND_OF[self.of]
-
-        def so_far(recorder: Recorder, positions: np.ndarray, scores: np.ndarray) -> State:
-            recorder.before_cut = ranked_so_far(found, positions, scores)
-            return state.replace(**{self.of: recorder.before_cut.head(self.keep)})
-
-        task = Task(
-            state.question.text,
-            unit,
-            ctx.seed,
-            ctx.watch,
-            preview=ctx.while_scored(len(found), unit, so_far),
-        )
-        choice = recorder.choice(ctx.models.chooser(self.model).choose(task, read, self.keep))
-        if choice.order is not None:
-            recorder.before_cut = Ranking(
-                found.kind, tuple(found.items[i] for i in choice.order), choice.order_scores
-            )
-        return state.replace(
-            **{
-                self.of: Ranking(
-                    found.kind, tuple(found.items[i] for i in choice.positions), choice.scores
-                )
-            }
-        )
+        task = Task(state.question.text, unit, ctx.seed, ctx.watch)
+        return ItemRanking(self.of, self.model, self.keep)(state, ctx, recorder, task, read)
 
     def words(self) -> str:
         return f"best {self.keep:,} {self.of} by {short_name(self.model)}"

@@ -8,12 +8,10 @@ from typing import Any
 
 from core.comparison.build_title import build_title
 from core.comparison.run import mended_in
-from core.corpus.mends import mends_of
 from core.diagnosis.funnel import funnel, right
 from core.diagnosis.passages import fates
 from core.diagnosis.targets import answers_of, passages_of
-from core.diagnosis.verdict.explanation import Explained
-from core.diagnosis.verdict.verdict_words import Verdict
+from core.diagnosis.verdict.explanation import ComparisonVerdict, Explained
 from core.engine import Comparison, Lane
 from core.errors import StoreError
 from core.graph.algorithms.layout import Place
@@ -41,7 +39,8 @@ STAGE = dict[str, Any]
 class DocumentView:
     """What a lane found is told once for each of its states."""
 
-    documents = True
+    documents, source_word = True, tr("documents")
+    ways: tuple[str, ...] = ()  # of going on from a node
 
     def __init__(self, comparison: Comparison, places: Mapping[Any, Place]):
         self._comparison = comparison
@@ -55,9 +54,9 @@ class DocumentView:
         """Where nodes are in the picture, as that of an edited graph takes them."""
         return self._picture.places
 
-    def share(self, verdict: Verdict) -> dict[str, Any]:
-        """The paths, and what else can be pointed at, as paths of one node, each with its `fates`
-        in every lane; made anew when a lane has come further."""
+    def share(self, verdict: ComparisonVerdict) -> dict[str, Any]:
+        """The paths, and what else can be pointed at, as paths of one node, each with its `fates` in every lane; made anew when a lane has
+        come further."""
         lanes = self._comparison.lanes
         now = tuple(lane.version for lane in lanes)
         if self._shared is None or self._shared[0] != now:
@@ -226,13 +225,12 @@ def _named(given: int, unplaced: int) -> str:
 
 
 def _merged(comparison: Comparison, lane: Lane) -> list[str]:
-    """How many of the merges that are saved for the corpus its graph was mended by, and how many
-    fit nothing in it."""
-    origin, corpus = lane.graph.edited_from, comparison.ask.source.corpus
-    if origin is None or corpus is None or not mended_in(lane.instance.line):
+    """How many of the merges that are saved for the corpus its graph was mended by, and how many fit nothing in it."""
+    origin = lane.graph.edited_from
+    if origin is None or not mended_in(lane.instance.line):
         return []
     try:
-        edits = mends_of(corpus).edits
+        edits = comparison.ask.source.mends.edits
     except StoreError:
         return [tr("merges cannot be read")]
     absent = len(unmatched(origin.graph, edits))

@@ -29,9 +29,7 @@ def finished_board(comparison: Comparison, key: str) -> Board:
     graph = comparison.graph
     drawn = {
         **drawing.payload(),
-        "ways": ["walk"]
-        if not comparison.ask.source.is_corpus and graph.name in datasets()
-        else [],
+        "ways": ["walk"] if drawing.view.ways and graph.name in datasets() else [],
         "repairs": False,
     }
     clicked = board(show_thumbs(comparison, drawn), key="finished_board")
@@ -67,7 +65,7 @@ def report(comparison: Comparison, drawing: Board) -> str:
     is not done."""
     asked = comparison.ask
     meta = {
-        tr("documents") if asked.source.is_corpus else tr("graph"): asked.source.graph.name,
+        drawing.view.source_word: asked.source.graph.name,
         tr("seed"): asked.seed,
         tr("date"): date.today().isoformat(),
         tr("starts from"): ", ".join(asked.question.entities),

@@ -17,8 +17,8 @@ from core.comparison.timing import NO_COST, by_kind, spans
 from core.comparison.timing import cost as method_seconds
 from core.datasets.relations import relation_words
 from core.datasets.wording import table_of
-from core.diagnosis.verdict.explanation import Explained
-from core.diagnosis.verdict.verdict_words import Verdict, explain
+from core.diagnosis.verdict.explanation import ComparisonVerdict, Explained
+from core.diagnosis.verdict.verdict_words import explain
 from core.engine import Comparison, Lane
 from core.instances.catalogue import Instance
 from core.operators import OPERATORS
@@ -54,10 +54,10 @@ class Board:
         self._versions: list[tuple] = []  # of the lanes that were drawn last
         self._drawn_previews: list[Preview | None] = [None] * len(comparison.lanes)
         view = DocumentView if comparison.ask.source.is_corpus else TripleView
-        self._view: DocumentView | TripleView = view(
-            self._shown, {} if earlier is None else earlier._view.places
+        self.view: DocumentView | TripleView = view(
+            self._shown, {} if earlier is None else earlier.view.places
         )
-        self._explained: tuple[tuple, Verdict] | None = None
+        self._explained: tuple[tuple, ComparisonVerdict] | None = None
 
     def at(self, version: int) -> dict[str, Any]:
         """The board's data as of this version of the job or a later one, made once for all who look
@@ -80,7 +80,7 @@ class Board:
 
     def _draw(self, comparison: Comparison) -> dict[str, Any]:
         """The data of a comparison whose lanes stay as they are meanwhile."""
-        view, begun = self._view, time.thread_time()
+        view, begun = self.view, time.thread_time()
         self._shown.lanes[:] = [
             self._seen(lane, drawn) for lane, drawn in zip(comparison.lanes, self._drawn_previews)
         ]
@@ -117,7 +117,7 @@ class Board:
         early = drawn is not None and lane.preview is not None and time.monotonic() < self._due
         return (dataclasses.replace(lane, preview=drawn) if early else lane).shown
 
-    def _verdict(self, comparison: Comparison) -> Verdict:
+    def _verdict(self, comparison: Comparison) -> ComparisonVerdict:
         """The sentences as of now, made anew when a lane has come further."""
         now = tuple(
             (lane.status in ENDED and lane.status, lane.retrieved and len(lane.states), lane.repair)
@@ -132,10 +132,10 @@ class Board:
     ) -> dict[str, Any]:
         """All that is said of a lane; later parts have the last word."""
         lane, shown = comparison.lanes[i], self._shown.lanes[i]
-        data = self._view.lane(i, shown, shared)
+        data = self.view.lane(i, shown, shared)
         text = None
         if one is not None:
-            tone = self._view.tone(one, data)
+            tone = self.view.tone(one, data)
             text = {"stage": one.stage, "head": one.head, "text": one.text, "tone": tone}
         return {
             "id": f"lane-{i}",
@@ -150,7 +150,7 @@ class Board:
 
     def _on_any_source(self, comparison: Comparison, lane: Lane, shown: Lane) -> dict[str, Any]:
         """What is said of a lane whatever it runs on."""
-        state, preview = self._view.state(shown), shown.preview
+        state, preview = self.view.state(shown), shown.preview
         prompt = prompt_dict(state)
         return {
             "title": tr(lane.instance.label),

@@ -11,8 +11,7 @@ from core.diagnosis.funnel import funnel, right
 from core.diagnosis.measure import by_model, lane_by_model
 from core.diagnosis.missed_answers import lost_paths, read_paths
 from core.diagnosis.targets import answers_of
-from core.diagnosis.verdict.explanation import Explained
-from core.diagnosis.verdict.verdict_words import Verdict
+from core.diagnosis.verdict.explanation import ComparisonVerdict, Explained
 from core.engine import Comparison, Lane
 from core.graph.algorithms.layout import Place
 from core.sources import GraphSource
@@ -23,12 +22,14 @@ from pages.parts.board.picture import Picture, answer_nodes
 from pages.parts.board.text_fates import hit_fates
 from pages.parts.board.text_hits import hits_of, tables
 from pages.parts.board.verdict import stage_data, tone_of, verdict_data
+from pages.parts.shared.wording import tr
 
 
 class TripleView:
     """Keeps the layout while the retrieved lanes stay the same."""
 
-    documents = False
+    documents, source_word = False, tr("graph")
+    ways: tuple[str, ...] = ("walk", "start")  # of going on from a node
 
     def __init__(self, comparison: Comparison, places: Mapping[Any, Place]):
         self._comparison = comparison
@@ -43,9 +44,8 @@ class TripleView:
         """Where nodes are in the picture, as the picture of an edited graph takes them."""
         return self._picture.places
 
-    def share(self, verdict: Verdict) -> dict[str, Any]:
-        """What all lanes share: `layout, paths, fates`, and of each lane the `best` paths, those
-        `missed` and the `stories`."""
+    def share(self, verdict: ComparisonVerdict) -> dict[str, Any]:
+        """What all lanes share: `layout, paths, fates`, and of each lane the `best` paths, those `missed` and the `stories`."""
         come = tuple(lane.retrieved and lane.version for lane in self._comparison.lanes)
         ready = (by_model(self._comparison), verdict.named, come)
         if ready != self._ready:

@@ -39,7 +39,7 @@ def change_data(comparison: Comparison, before: Line | None, now: Line | None) -
         else "",
         "facts": _facts(
             *(figures(comparison, lane) for lane in lanes),
-            documents=comparison.ask.source.is_corpus,
+            documents=documents,
         ),
         "picture": _picture(board, rows),
         "rows": [
@@ -49,7 +49,7 @@ def change_data(comparison: Comparison, before: Line | None, now: Line | None) -
         "more": max(0, sum(counts.values()) - min(len(rows), ROWS)),
         "counts": counts,
         "both": both,
-        "noun": tr("passages") if comparison.ask.source.is_corpus else tr("paths"),
+        "noun": tr("passages") if documents else tr("paths"),
     }
 
 

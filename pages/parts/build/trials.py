@@ -98,11 +98,7 @@ def ready(bench: Bench) -> bool:
     """Whether the line is run without being asked for: the graph is open, or the line was changed
     or run here."""
     on = source()
-    return (
-        (not on.is_corpus and engine().is_open(on.name))
-        or bool(bench.history.before)
-        or bool(session.try_job)
-    )
+    return engine().is_open(on.graph_name) or bool(bench.history.before) or bool(session.try_job)
 
 
 def waits_for_nothing() -> bool:

@@ -18,7 +18,7 @@ from core.operators import OPERATORS
 from core.operators.base import Line
 from core.results import paths_list, prompt_dict
 from core.runtime.jobs import Job
-from core.sources import CorpusSource, GraphSource, Source
+from core.sources import Source
 from core.types import Step
 from pages.parts.build.bench import Bench
 from pages.parts.build.change import change_data
@@ -35,9 +35,6 @@ from pages.parts.shared.session import give_up, source
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
-
-# the lane that Compare opens beside the own line
-BESIDE = {GraphSource.kind: "lego-12", CorpusSource.kind: "vanilla-rag"}
 
 
 def asking(bench: Bench) -> bool:
@@ -160,7 +157,7 @@ def _same_question() -> bool:
 
 def compare_link(line: Line | None, known: Mapping[str, Instance]) -> None:
     """The way to Compare, with this line and one to hold against it."""
-    beside = BESIDE[source().kind]
+    beside = source().usual_methods[0]
     spec = named(line, known).id if line is not None else beside
     link = Link(
         question=session.try_question,

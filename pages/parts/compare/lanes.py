@@ -21,7 +21,7 @@ from pages.parts.build.drawn import drawn
 from pages.parts.build.outcomes import outcomes
 from pages.parts.methods.advice import advice_data, asked
 from pages.parts.methods.chooser import chooser
-from pages.parts.question.permalink import MOST_LANES, USUAL_LANES
+from pages.parts.question.permalink import MOST_LANES
 from pages.parts.shared.actions import button, result_of, shown_errors
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, instances, source
@@ -46,12 +46,12 @@ def _graphless(one: Instance) -> bool:
 
 
 def settle_lanes() -> None:
-    """The lanes of graphs and those of corpora are kept apart: another kind chosen brings its own
-    back."""
-    kind, before = source().kind, session.lanes_for
+    """The lanes of graphs and those of corpora are kept apart: another kind chosen brings its own back."""
+    on, before = source(), session.lanes_for
+    kind = on.kind
     if before != kind:
         session.lanes_of_kind = {**session.lanes_of_kind, before: session.lanes}
-        session.lanes = session.lanes_of_kind.get(kind, list(USUAL_LANES[kind]))
+        session.lanes = session.lanes_of_kind.get(kind, list(on.usual_lanes))
         session.lanes_for = kind
 
 

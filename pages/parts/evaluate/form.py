@@ -37,9 +37,7 @@ def new_run() -> None:
     titles = {**on.sets, **questions_of_runs(on)}
     if not titles:
         no_questions(on)
-        bring_run(on)
-        if on.is_corpus:
-            write_questions(on)
+        _more_questions(on)
         return
     known = {key: one for key, one in instances().items() if one.is_for(on)}
     with st.container(border=True, key="evaluate-box"):
@@ -76,6 +74,11 @@ def new_run() -> None:
             disabled=not (valid and fits),
         ):
             begin(chosen, sets, int(size), int(seed), at_once, cap, **settings)
+    _more_questions(on)
+
+
+def _more_questions(on: Source) -> None:
+    """Draw the ways to questions: finished runs, and a language model that writes them on documents."""
     bring_run(on)
     if on.is_corpus:
         write_questions(on)

@@ -6,14 +6,14 @@ from __future__ import annotations
 from typing import Any
 
 from core.cases import ratings
-from core.diagnosis.repair.adviser import Advice, advise
+from core.diagnosis.changes.adviser import SizeAdvice, advise
 from core.errors import HopscopeError, UnknownEntity
 from core.graph.names.seeds import seeds_of
 from core.operators.base import Operator
 from core.operators.extract import PersonalizedPageRank
 from core.types import Question
 from pages.parts.question.question_bar import known_question
-from pages.parts.shared.session import engine, graph_name, source
+from pages.parts.shared.session import engine, source
 from pages.parts.shared.session_state import session
 from pages.parts.shared.wording import tr
 
@@ -33,10 +33,10 @@ def tried() -> Question:
     return known_question(text) or Question(text)
 
 
-def advised(operator: Operator, question: Question) -> Advice | str | None:
+def advised(operator: Operator, question: Question) -> SizeAdvice | str | None:
     """The suggestion for an operator that keeps the nodes of the largest PageRank, or why there is none in a sentence; None for other
     operators, without a question, and while the graph is not open."""
-    job = engine().jobs.get(f"open-{graph_name()}") if not source().is_corpus else None
+    job = engine().jobs.get(f"open-{source().graph_name}")
     opened = job.result if job is not None else None
     if (
         not isinstance(operator, PersonalizedPageRank)
@@ -79,7 +79,7 @@ def advice_data(operator: Operator | None, question: Question) -> dict[str, Any]
     }
 
 
-def _advice(opened: Any, question: Question) -> Advice:
+def _advice(opened: Any, question: Question) -> SizeAdvice:
     """The advice, kept for the session as long as question and feedback stay the same."""
     log = ratings(opened.digest)
     key = (opened.digest, question, len(log), log[-1].time if log else 0)

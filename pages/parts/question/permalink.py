@@ -13,12 +13,10 @@ from core.cases import Case
 from core.errors import BadInput
 from core.graph.edits import Edit
 from core.io.outside import whole_text
-from core.sources import CorpusSource, GraphSource, Source, source_in
+from core.sources import GraphSource, Source, source_in
 from pages.parts.shared.session import USUAL
 
-DEFAULT_LANES = ("lego-14", "lego-12", "chain-ranking")
-CORPUS_LANES = ("vanilla-rag", "vgraphrag", "lgraphrag")
-USUAL_LANES = {GraphSource.kind: DEFAULT_LANES, CorpusSource.kind: CORPUS_LANES}
+DEFAULT_LANES = GraphSource.usual_lanes
 MOST_LANES = 4
 
 
@@ -44,7 +42,7 @@ class Link:
         return (
             not self.typed
             and not self.question
-            and not self.source.is_corpus
+            and not self.source.corpus_name
             and not self.case
             and self.lanes == DEFAULT_LANES
         )
@@ -98,7 +96,7 @@ def parse_link(query: Mapping[str, Sequence[str] | str]) -> Link:
         question=one("q", ""),
         entities=many("e"),
         answers=many("a"),
-        lanes=many("lane")[:MOST_LANES] or USUAL_LANES[source.kind],
+        lanes=many("lane")[:MOST_LANES] or source.usual_lanes,
         source=source,
         edits=tuple(_edits(many("edit"))),
         seed=int(seed) if seed.isdecimal() and len(seed) < 10 else 0,

@@ -18,9 +18,12 @@ def asked() -> Source:
     """What is chosen in the sidebar; in the place of the graph of one question, and of a corpus
     that is missing, a graph with sets."""
     on = chosen()
-    on = last_graph() if on.is_corpus and not on.here else on
+    if on.is_corpus:
+        if on.here:
+            return on
+        on = last_graph()
     whole = GraphSource(on.name.partition(":")[0])
-    return on if on.is_corpus or not whole.here else whole
+    return whole if whole.here else on
 
 
 def usual_sets(sets: Iterable[str]) -> list[str]:

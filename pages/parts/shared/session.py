@@ -105,8 +105,7 @@ def chosen() -> Source:
 
 def source() -> Source:
     """What the page asks: what is chosen, or on a page that asks no corpus the graph chosen last."""
-    asks_it = session.page in ("", *ASKING) or not chosen().is_corpus
-    return chosen() if asks_it else last_graph()
+    return chosen() if session.page in ("", *ASKING) else last_graph()
 
 
 def last_graph() -> Source:

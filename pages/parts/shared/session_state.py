@@ -26,8 +26,8 @@ from pages.parts.shared.edits import Received
 
 if TYPE_CHECKING:
     from core.cases import Case
+    from core.diagnosis.changes.adviser import SizeAdvice
     from core.diagnosis.curves import Curve
-    from core.diagnosis.repair.adviser import Advice
     from core.diagnosis.step_outcomes import StepOutcome
     from core.engine import Comparison
     from core.errors import HopscopeError
@@ -227,7 +227,7 @@ class Session:
     # What the browser says of that line: edits, and what is chosen.
     lane_bricks: Widget[Any] = Widget(None)
     # The size that was suggested for the question, as long as question and feedback stay.
-    advice: Key[dict[Any, Advice]] = Key(dict)
+    advice: Key[dict[Any, SizeAdvice]] = Key(dict)
 
     # The board, wherever it is drawn
     # What each board has sent, by its key.

@@ -272,11 +272,7 @@ def _alone(graph: Graph, missing: Missing, build: Build) -> None:
 def _questions(corpus: Corpus, one: Build, other: Build) -> None:
     """One method on both graphs, over questions: those that only one of them answers."""
     source = CorpusSource(corpus.name)
-    known = {
-        key: row
-        for key, row in instances().items()
-        if row.on_documents and on_one_graph(row, one, other)
-    }
+    known = {key: row for key, row in instances().items() if on_one_graph(row, one, other)}
     st.markdown(tr("**Which questions turn on the difference?**"))
     if not source.sets or not known:
         if not source.sets:

@@ -356,9 +356,7 @@ def _lines(one: Build) -> dict[str, Instance]:
     """The instances on this kind of graph; where it is by a line of a person's own, on this graph
     itself."""
     found = {
-        key: line
-        for key, line in instances().items()
-        if line.on_documents and build_of(line.line) in (one.graph, one.id)
+        key: line for key, line in instances().items() if build_of(line.line) in (one.graph, one.id)
     }
     return found if not one.own else {key: on_build(line, one) for key, line in found.items()}
 

@@ -76,9 +76,7 @@ def ask_on(corpus: Corpus, one: Build) -> None:
     method on a graph of the catalogue."""
     if not status(corpus, one).serves:
         return
-    row = next(
-        (row for row in instances().values() if row.on_documents and on_one_graph(row, one)), None
-    )
+    row = next((row for row in instances().values() if on_one_graph(row, one)), None)
     if row is None:
         caption(
             "No method of the catalogue is made for such a graph. A line begins on it so, with “As text” on Build:"

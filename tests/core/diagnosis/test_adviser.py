@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from core.diagnosis.repair.adviser import advise, form, from_feedback, walk_spread
+from core.diagnosis.changes.adviser import advise, form, from_feedback, walk_spread
 from core.types import Question, Rating
 from tests.films import films, kit
 
@@ -41,7 +41,7 @@ def test_a_walk_out_of_a_graph_stays_at_its_last_node(tmp_path):
 
 def test_a_great_neighbourhood_is_looked_at_in_part(kit, monkeypatch):
     """With room for two edges, One goes on to Ann and Drama, of which only Drama (one edge) and not Ann (three) goes on."""
-    monkeypatch.setattr("core.diagnosis.repair.adviser.EDGES", 2)
+    monkeypatch.setattr("core.diagnosis.changes.adviser.EDGES", 2)
     assert walk_spread(kit.graph, (kit.node("One"),), 2)[0] == pytest.approx(
         2.0
     )  # Ann 1/2, One 1/2
@@ -49,7 +49,7 @@ def test_a_great_neighbourhood_is_looked_at_in_part(kit, monkeypatch):
 
 def test_the_size_follows_aim_and_spread(kit, monkeypatch):
     """One entity, two steps: mean degree 2, growth sqrt(1.89) = 1.37, so neither dense nor sparse: aim 60 %, 1.5 x 1.89."""
-    monkeypatch.setattr("core.diagnosis.repair.adviser.LEAST", 1)
+    monkeypatch.setattr("core.diagnosis.changes.adviser.LEAST", 1)
     told = advise(kit.graph, Question("genre of One", entities=("One",)), (kit.node("One"),))
     assert (told.keep, told.aim, told.steps) == (2, 0.60, 2) and told.spread == pytest.approx(
         1.8899, abs=1e-4

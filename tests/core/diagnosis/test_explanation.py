@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from core.diagnosis.causes import PHRASES, Cause, Loss
+from core.diagnosis.changes.path_changes import _against
 from core.diagnosis.losses import LaneStages, losses
 from core.diagnosis.path_outcome import fate
-from core.diagnosis.repair.path_changes import _against
 from core.diagnosis.verdict.explanation import SENTENCES, _LossGroup, explained
 from core.models.scorers import EncoderScorer
 from core.operators import (

@@ -10,8 +10,8 @@ import pytest
 from core.comparison.lane import Comparison
 from core.comparison.run import LaneRun, Prefixes, Progress
 from core.corpus import Document, write
+from core.diagnosis.changes.passage_changes import changes
 from core.diagnosis.repair.offered import best_repair
-from core.diagnosis.repair.passage_changes import changes
 from core.diagnosis.repair.repairs import repair
 from core.diagnosis.verdict.verdict_words import explain
 from core.engine import Engine

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.comparison.run import LaneRun, Layered, Prefixes, Progress
-from core.diagnosis.repair.path_changes import changes
+from core.diagnosis.changes.path_changes import changes
 from core.diagnosis.repair.repairs import repair
 from core.diagnosis.verdict.explanation import explained
 from core.environment import Environment

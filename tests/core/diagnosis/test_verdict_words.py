@@ -8,7 +8,8 @@ from core.comparison.run import LaneRun, Progress
 from core.diagnosis.causes import Cause
 from core.diagnosis.measure import MODEL, READER
 from core.diagnosis.repair.offered import best_repair, twin
-from core.diagnosis.verdict.verdict_words import explain, lane_names
+from core.diagnosis.verdict.lane_words import lane_names
+from core.diagnosis.verdict.verdict_words import explain
 from core.engine import Comparison, Lane
 from core.environment import Environment
 from core.instances.catalogue import Instance

@@ -4,7 +4,7 @@ import json
 
 from core.evaluation.runs.plan import Drawn
 from core.evaluation.runs.store import Store
-from core.evaluation.runs.written import read_source, sources_of, written
+from core.evaluation.runs.written import read_source, sources_of
 from core.sources import CorpusSource, GraphSource
 from core.types import Question
 
@@ -18,7 +18,7 @@ SAVED = {  # as the tables of earlier versions hold it
 
 def test_every_text_is_read_and_written_as_it_was():
     assert {text: read_source(text) for text in SAVED} == SAVED
-    assert [written(source) for source in SAVED.values()] == list(SAVED)
+    assert [source.saved_as for source in SAVED.values()] == list(SAVED)
     assert sources_of({"graphs": [["corpus:letters", "d1"], ["towns", "d2"]]}) == [
         CorpusSource("letters"),
         GraphSource("towns"),

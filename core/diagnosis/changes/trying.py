@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from core.comparison.run import LaneRun, Progress
+from core.diagnosis.wording import counted
 from core.errors import BadParameter, Cancelled, HopscopeError
 from core.operators.base import Line, Operator
 from core.types import Repair
@@ -16,7 +17,7 @@ MOST_TRIED, MOST_SECONDS = 6, 2.0  # of one lane
 
 
 @dataclass(frozen=True)
-class Change:
+class LineChange:
     """One step of a line replaced, in a few words."""
 
     position: int
@@ -24,15 +25,29 @@ class Change:
     words: str
 
 
-def with_values(position: int, operator: Operator, words: str, **changed) -> Iterator[Change]:
+@dataclass(frozen=True)
+class BroughtTargets:
+    """How many of so many wanted a run brings, what these are, and where they are then."""
+
+    right: int
+    of: int
+    what: str = ""
+    where: str = ""
+
+    def __str__(self) -> str:
+        of = counted(self.of, self.what) if self.what else f"{self.of:,}"
+        return " ".join(filter(None, (f"{self.right:,} of {of}", self.where)))
+
+
+def with_values(position: int, operator: Operator, words: str, **changed) -> Iterator[LineChange]:
     """The operator with other values, where it may have them."""
     try:
-        yield Change(position, replace(operator, **changed), words)
+        yield LineChange(position, replace(operator, **changed), words)
     except BadParameter:
         return
 
 
-def changed_line(line: Line, change: Change) -> Line | None:
+def changed_line(line: Line, change: LineChange) -> Line | None:
     """The line with the change; None where it does not fit."""
     try:
         return line.replaced(change.position, change.operator)
@@ -40,7 +55,7 @@ def changed_line(line: Line, change: Change) -> Line | None:
         return None
 
 
-def new_ones(line: Line, found: Iterable[Change]) -> Iterator[Change]:
+def new_ones(line: Line, found: Iterable[LineChange]) -> Iterator[LineChange]:
     """The changes that lead to lines of their own, each once."""
     seen = {repr(line)}
     for change in found:
@@ -51,9 +66,9 @@ def new_ones(line: Line, found: Iterable[Change]) -> Iterator[Change]:
 
 
 def best(
-    found: Iterable[Change],
+    found: Iterable[LineChange],
     least: int,
-    attempt: Callable[[Change, Watch], Repair | None],
+    attempt: Callable[[LineChange, Watch], Repair | None],
     watch: Watch = NO_WATCH,
     seconds: float = MOST_SECONDS,
 ) -> Repair | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from core.diagnosis.causes import Loss
+from core.diagnosis.changes.trying import LineChange, new_ones, with_values
 from core.diagnosis.passages import retained_by
-from core.diagnosis.repair.trying import Change, new_ones, with_values
 from core.diagnosis.wording import counted
 from core.operators import SparseChunks, VectorChunks
 from core.operators.base import Line, Operator
@@ -30,11 +30,11 @@ PLURAL = {
 READING = (Loop, AdaptiveRerank)  # operators whose budget is how many documents a re-ranker reads
 
 
-def changes(line: Line, lost: Sequence[Loss]) -> Iterator[Change]:
+def changes(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
     """What may help: as many hits as the places of the lost passages ask for, more room in the prompt, another way to look passages up,
     then wider searches. None for a line with branches.
 
-    >>> from core.diagnosis.repair.passage_changes import changes
+    >>> from core.diagnosis.changes.passage_changes import changes
     >>> from core.operators.text import parse_line
     >>> line = parse_line("BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=4) >> AnswerFromTables()")
     >>> [change.words for change in changes(line, ())]
@@ -47,7 +47,7 @@ def changes(line: Line, lost: Sequence[Loss]) -> Iterator[Change]:
     )
 
 
-def _to_the_place(line: Line, lost: Sequence[Loss]) -> Iterator[Change]:
+def _to_the_place(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
     """The step that cut passages keeps as many that the last of them comes in, or if that is too many the first."""
     for position, operator in enumerate(line):
         name = type(operator).__name__
@@ -64,7 +64,7 @@ def _to_the_place(line: Line, lost: Sequence[Loss]) -> Iterator[Change]:
                 )
 
 
-def _roomier(line: Line, lost: Sequence[Loss]) -> Iterator[Change]:
+def _roomier(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
     """More tokens for passages, where some were found and had no room."""
     if not any(one.stage == "prompt" for one in lost):
         return
@@ -80,16 +80,20 @@ def _roomier(line: Line, lost: Sequence[Loss]) -> Iterator[Change]:
                     yield from with_values(position, operator, words, **{name: times * tokens})
 
 
-def _looked_up(line: Line) -> Iterator[Change]:
+def _looked_up(line: Line) -> Iterator[LineChange]:
     """Passages by words in the place of passages by meaning, and the other way round."""
     for position, operator in enumerate(line):
         if isinstance(operator, VectorChunks):
-            yield Change(position, SparseChunks(keep=operator.keep), "Look passages up by words")
+            yield LineChange(
+                position, SparseChunks(keep=operator.keep), "Look passages up by words"
+            )
         elif isinstance(operator, SparseChunks):
-            yield Change(position, VectorChunks(keep=operator.keep), "Look passages up by meaning")
+            yield LineChange(
+                position, VectorChunks(keep=operator.keep), "Look passages up by meaning"
+            )
 
 
-def _wider(line: Line) -> Iterator[Change]:
+def _wider(line: Line) -> Iterator[LineChange]:
     """More hits of each kind, those of passages first; one hop more."""
     searches = [
         (at, operator)

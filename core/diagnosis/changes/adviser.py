@@ -38,7 +38,7 @@ ALIKE = 0.5  # of the words of two questions, names left out
 
 
 @dataclass(frozen=True)
-class Advice:
+class SizeAdvice:
     """`keep` nodes, the share of the answers aimed at, the steps assumed, the spread of a walk of so many steps, and why."""
 
     keep: int
@@ -50,7 +50,7 @@ class Advice:
 
 def advise(
     graph: KnowledgeGraph, question: Question, seeds: Sequence[int], ratings: Sequence[Rating] = ()
-) -> Advice:
+) -> SizeAdvice:
     """The size for a question that starts from `seeds`; `ratings` is the feedback log of the graph.
 
     `question.hops` is taken as the number of steps where it is known. Nothing is applied: the caller shows it.
@@ -65,7 +65,7 @@ def advise(
     last = f"Together: about {size:,} nodes" + (
         f", where {USUAL:,} are usual." if size != USUAL else ", as is usual."
     )
-    return Advice(
+    return SizeAdvice(
         size,
         aim,
         steps,

@@ -1,0 +1,204 @@
+"""What is wanted of a lane and what became of it: one explainer for lanes on triples, one for lanes on documents."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from core.comparison.lane import Comparison, Lane
+from core.comparison.run import LaneRun
+from core.diagnosis.causes import Cause, Fate, Loss, place_words
+from core.diagnosis.changes import passage_changes, path_changes
+from core.diagnosis.changes.trying import BroughtTargets, LineChange
+from core.diagnosis.funnel import SavedAlive, funnel, right
+from core.diagnosis.losses import LaneStages, losses
+from core.diagnosis.lost_passages import lost_passages
+from core.diagnosis.measure import PROMPT, READER, lane_by_model
+from core.diagnosis.missed_answers import lost_paths
+from core.diagnosis.passages import fates
+from core.diagnosis.support import rests
+from core.diagnosis.targets import Target, answers_of, passages_of
+from core.diagnosis.verdict.explanation import ComparisonVerdict, explained
+from core.diagnosis.verdict.lane_words import says
+from core.diagnosis.verdict.verdict_paths import verdict_paths
+from core.diagnosis.verdict.verdict_texts import verdict_texts
+from core.graph.edits import Edit, carried
+from core.models.base import Models
+from core.sources import Ask, Source
+from core.types import Question, Rest
+from core.watch import Watch
+
+READ = {
+    "prompt": PROMPT,
+    "retrieved": "found",
+}  # the stages of documents that count, the later one first, and how that is said
+Item = TypeVar("Item", Fate, Loss)
+Lost = tuple[tuple[Loss, ...], Cause | None]
+
+
+class Explainer(ABC):
+    """What is said of lanes on one kind of source."""
+
+    other_way: str  # what a lane does that gives the same answer without what was removed
+
+    @abstractmethod
+    def targets(self, question: Question) -> tuple[Target, ...]:
+        """What the lanes are to bring."""
+
+    @abstractmethod
+    def verdict(self, comparison: Comparison) -> ComparisonVerdict:
+        """The sentences of the lanes and of all."""
+
+    @abstractmethod
+    def places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
+        """Return a few words on where each target was lost, by its name, the nearest first."""
+
+    @abstractmethod
+    def lost(self, run: LaneRun) -> Lost:
+        """Return what a run lost, and the most frequent cause of it."""
+
+    @abstractmethod
+    def brought(
+        self, run: LaneRun | Lane, by_model: bool, saved: SavedAlive
+    ) -> BroughtTargets | None:
+        """Return how many targets a run brings; None where nothing is wanted or sought."""
+
+    @abstractmethod
+    def changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
+        """Yield the changes of one step that may help against what a run lost."""
+
+    @abstractmethod
+    def trial(self, ask: Ask, by_model: bool) -> tuple[Ask, bool]:
+        """Return the question as a change is tried on it, and if its prompt is written."""
+
+    @abstractmethod
+    def said(self, comparison: Comparison, lane: Lane) -> tuple[str, ...]:
+        """The names or the text that a lane answers."""
+
+    def said_after(self, said: tuple[str, ...], edits: Sequence[Edit]) -> tuple[str, ...]:
+        """What the same answer reads after edits of the graph."""
+        return said
+
+    def rests(self, lane: Lane, models: Models, watch: Watch) -> tuple[Rest, ...] | None:
+        """The passages that the sentences of an answer rest on; None where none are read."""
+        return None
+
+
+class TripleExplainer(Explainer):
+    """Known answers, which lie on paths or are lost on the way."""
+
+    other_way = "found another way"
+
+    def targets(self, question: Question) -> tuple[Target, ...]:
+        return answers_of(question)
+
+    def verdict(self, comparison: Comparison) -> ComparisonVerdict:
+        return verdict_paths(comparison)
+
+    def places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
+        answers = [target.name for target in targets]
+        if not answers or not run.states:
+            return {}
+        ways = lost_paths(run.graph, [run.states], answers, [run.by_model])[0]
+        return {one.name: place_words(one) for one in _nearest(losses(run, answers, dict(ways)))}
+
+    def lost(self, run: LaneRun) -> Lost:
+        by_model = run.state.answer is not None
+        one = explained(run.graph, [run.states], run.ask.question.answers, [by_model])[0]
+        return (one.losses, one.phrase) if one is not None and one.losses else ((), None)
+
+    def brought(
+        self, run: LaneRun | Lane, by_model: bool, saved: SavedAlive
+    ) -> BroughtTargets | None:
+        """Known answers that the graph reader names, or where the model's count those in its prompt."""
+        question, graph, state = run.ask.question, run.graph, run.state
+        if by_model:
+            stages = funnel(run.ask.source, graph, state, answers_of(question), by_model)
+            found = next((len(one.alive) for one in stages if one.name == "prompt"), None)
+        else:
+            found = right(graph, state, question.answers, reader=True)
+        # Where both answer, a count says whose it is.
+        by = (PROMPT if by_model else READER) if run.ask.model else ""
+        return None if found is None else BroughtTargets(found, len(set(question.answers)), "", by)
+
+    def changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
+        if lost:
+            yield from path_changes.changes(run.ask, run.line, lost, run.environment.models)
+
+    def trial(self, ask: Ask, by_model: bool) -> tuple[Ask, bool]:
+        return replace(ask, model=False, reader=True), by_model
+
+    def said(self, comparison: Comparison, lane: Lane) -> tuple[str, ...]:
+        return says(lane, lane_by_model(comparison, lane))
+
+    def said_after(self, said: tuple[str, ...], edits: Sequence[Edit]) -> tuple[str, ...]:
+        return carried(said, [edit for edit in edits if not edit.removes])
+
+
+class DocumentExplainer(Explainer):
+    """Gold passages, or the words of known answers where none are known."""
+
+    other_way = "said the same, having read it"  # a text follows no path
+
+    def targets(self, question: Question) -> tuple[Target, ...]:
+        return passages_of(question) or answers_of(question)
+
+    def verdict(self, comparison: Comparison) -> ComparisonVerdict:
+        return verdict_texts(comparison)
+
+    def places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
+        gold = [target.name for target in targets if target.kind == "passage"]
+        lost = [one for one in fates(run.graph, run.states, gold) if one.kind != "found"]
+        return {one.document: one.text for one in _nearest(lost)}
+
+    def lost(self, run: LaneRun) -> Lost:
+        question = run.ask.question
+        stages = funnel(run.ask.source, run.graph, run.state, passages_of(question))
+        found = lost_passages(run, stages)
+        causes = Counter(loss.cause for loss in found)
+        if not found:
+            answered = run.state.answer is not None and question.gold
+            return (), Cause.NOT_SAID if answered else None
+        return found, max(causes, key=lambda cause: causes[cause])
+
+    def brought(
+        self, run: LaneRun | Lane, by_model: bool, saved: SavedAlive
+    ) -> BroughtTargets | None:
+        """Gold passages, else words of known answers, in the prompt, or found by a line that writes none."""
+        ask, wanted = run.ask, self.targets(run.ask.question)
+        found = funnel(ask.source, run.graph, run.state, wanted, saved=saved)
+        stages = {stage.name: stage for stage in found}
+        last = next((stages[name] for name in READ if name in stages), None)
+        what = "gold passage" if ask.question.gold else "known answer"
+        return (
+            None
+            if last is None
+            else BroughtTargets(len(last.alive), last.of, what, READ[last.name])
+        )
+
+    def changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
+        return passage_changes.changes(run.line, lost)
+
+    def trial(self, ask: Ask, by_model: bool) -> tuple[Ask, bool]:
+        return replace(ask, model=False, reader=False), True
+
+    def said(self, comparison: Comparison, lane: Lane) -> tuple[str, ...]:
+        state = lane.state
+        if state.answer is None:
+            return (state.excerpt.text,) if state.excerpt is not None else ()
+        return tuple(filter(None, [state.answer.strip()]))
+
+    def rests(self, lane: Lane, models: Models, watch: Watch) -> tuple[Rest, ...] | None:
+        return rests(lane.graph, lane.state, models.encoder(), watch)
+
+
+def explainer_of(source: Source) -> Explainer:
+    """The explainer of lanes on a source."""
+    return DocumentExplainer() if source.is_corpus else TripleExplainer()
+
+
+def _nearest(found: Sequence[Item]) -> list[Item]:
+    return sorted(found, key=lambda one: (one.place is None, one.place or 0))

@@ -1,0 +1,30 @@
+"""Names of lanes in sentences, and the names that a lane answers."""
+
+from __future__ import annotations
+
+from core.comparison.lane import Comparison, Lane
+
+
+def lane_names(comparison: Comparison) -> list[str]:
+    """What each lane is called in a sentence: its plain name in quotes, the paper's own where two are alike, and its lane beside where
+    those are."""
+    instances = [lane.instance for lane in comparison.lanes]
+    plain, own = [one.label for one in instances], [one.name for one in instances]
+    names = [
+        own[i] if plain.count(plain[i]) > 1 else _quoted(plain[i]) for i in range(len(instances))
+    ]
+    return [
+        f"{name} (lane {i + 1})" if names.count(name) > 1 else name for i, name in enumerate(names)
+    ]
+
+
+def _quoted(name: str) -> str:
+    """A name of words in quotes, so that it reads as one thing; a number such as No. 12 as it is."""
+    return name if any(letter.isdigit() for letter in name) else f"“{name}”"
+
+
+def says(lane: Lane, by_model: bool) -> tuple[str, ...]:
+    """The names that a lane answers: the model's where that counts, else the graph reader's."""
+    if by_model:
+        return tuple(part.strip() for part in (lane.state.answer or "").split(",") if part.strip())
+    return tuple(lane.graph.names(lane.state.reader or ()))
