@@ -329,11 +329,16 @@ def read_run_file(
     return _whole(path.name, chosen, FORMATS[chosen].read(chain(looked, rows)), said)
 
 
+def format_of_rows(looked: Sequence[Row]) -> str:
+    """Return the first format that the first of some rows fits; empty where it fits none."""
+    return next((key for key, one in FORMATS.items() if looked and one.fits(looked[0])), "")
+
+
 def _format(name: str, looked: Sequence[Row], single: bool) -> str:
     """The format of the first of some rows; where they are a `single` object of a file, that may be one that holds answers by id."""
-    for key, one in FORMATS.items():
-        if looked and one.fits(looked[0]) and (single or key != PREDICTIONS):
-            return key
+    key = format_of_rows(looked)
+    if key and (single or key != PREDICTIONS):
+        return key
     keys = ", ".join(f"“{shorten(str(key), 30)}”" for key in list(looked[0] if looked else ())[:8])
     raise BadInput(
         f"{name} is no finished run that is known here{f': its rows have {keys}' if keys else ''}. A row needs a question or its id, and "
