@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -45,6 +46,7 @@ CRAG, NODES, ZIPPED, FILES = "crag", "nodes", "zip", "files"
 SURE, LIKELY, POSSIBLE, UNLIKELY = 0.95, 0.8, 0.5, 0.2
 MAX_QUERY_LETTERS = 200  # of a line; longer ones are passages with their ids
 MOST_LINES = 0.8  # of the first lines, that have to look alike
+COLUMN_FORMATS = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
 BY_SEPARATOR = {"\t": "tab", "|": "bar", ",": "comma", ";": "semicolon"}
 BEGINNINGS = {
     "graphml": r"<graphml\b",
@@ -129,26 +131,29 @@ def _several_graphs(head: FileHead) -> Guesses:
 
 def _tables_of_triples(head: FileHead) -> Guesses:
     """Formats of delimited text, Parquet and Arrow, and tables of nodes."""
-    form = "parquet" if head.suffix == ".parquet" else "arrow" if head.suffix in COLUMNAR else ""
-    form = form or BY_SEPARATOR.get(head.separator, "")
+    form = COLUMN_FORMATS.get(head.suffix) or BY_SEPARATOR.get(head.separator, "")
     if not form or not head.header:
         return {}
     columns = header_of(head.header, head.table[1:])
     if columns is not None:
         shown = ", ".join(head.header[at - 1] for at in columns)
         return {form: Guess(SURE, f"its columns {shown} are head, relation and tail")}
-    found: Guesses = {}
-    keys = set(map(bare_key, head.header))
-    of_nodes = not keys.isdisjoint((*IDS, *LABELS))
-    if of_nodes:
+    found = _lines_of_three(head, form)
+    if not {*IDS, *LABELS}.isdisjoint(map(bare_key, head.header)):
         found[NODES] = Guess(0.3, "its columns are those of nodes; edges have to come too")
+        found |= {form: replace(found[form], confidence=UNLIKELY)} if form in found else {}
+    return found
+
+
+def _lines_of_three(head: FileHead, form: str) -> Guesses:
     three = sum(len(cells) == 3 for cells in head.table)
-    if three and three >= MOST_LINES * len(head.table):
-        sure = LIKELY if form in ("tab", "bar") else POSSIBLE
-        named = of_nodes or separator(head.lines[0]) or guessed(head.header).get("text")
-        found[form] = Guess(UNLIKELY if named else sure, "its lines hold three columns")
-        if form == "tab" and '"' in head.text:
-            found["tab-quoted"] = Guess(POSSIBLE, "its lines hold tabs and quotes")
+    if not three or three < MOST_LINES * len(head.table):
+        return {}
+    sure = LIKELY if form in ("tab", "bar") else POSSIBLE
+    named = separator(head.lines[0]) or guessed(head.header).get("text")
+    found = {form: Guess(UNLIKELY if named else sure, "its lines hold three columns")}
+    if form == "tab" and '"' in head.text:
+        found["tab-quoted"] = Guess(POSSIBLE, "its lines hold tabs and quotes")
     return found
 
 
@@ -195,13 +200,7 @@ def documents(head: FileHead) -> Guesses:
 def sets(head: FileHead) -> Guesses:
     """The forms of published sets that a head may be of."""
     if head.is_several:
-        names = list(head.files)
-        roots = {name.rpartition("/")[0] for name in names if _is_part(name, "corpus")}
-        if is_beir(head.path) or any(
-            _is_part(name, "queries") and name.rpartition("/")[0] in roots for name in names
-        ):
-            return {BEIR: Guess(SURE, "it holds a corpus and queries in the form of BEIR")}
-        return {}
+        return _several_sets(head)
     if head.suffix == ".txt":
         return {"book": Guess(0.1, "it may be one text")}
     records = _records(head)
@@ -214,8 +213,18 @@ def sets(head: FileHead) -> Guesses:
     return {form: Guess(sure, "its rows bring their passages along")}
 
 
-def _is_part(name: str, part: str) -> bool:
-    return name.rpartition("/")[2].startswith(f"{part}.")
+def _several_sets(head: FileHead) -> Guesses:
+    """BEIR's form, by the names of the files of a folder or a zip."""
+    texts, asked = _folders_with(head, "corpus"), _folders_with(head, "queries")
+    if is_beir(head.path) or texts & asked:
+        return {BEIR: Guess(SURE, "it holds a corpus and queries in the form of BEIR")}
+    return {}
+
+
+def _folders_with(head: FileHead, part: str) -> set[str]:
+    """The folders, as texts, that have a file of a part of BEIR's form."""
+    split = (name.rpartition("/") for name in head.files)
+    return {folder for folder, _, name in split if name.startswith(f"{part}.")}
 
 
 @lru_cache(4)
