@@ -296,6 +296,7 @@ def read_run_file(
     """The run in a file, plain or packed: TREC's six columns, JSON (an array, lines, or an object that holds rows), CSV with a header, or
     Parquet. Raises BadInput for a format that is not known, and naming the file for what holds no run."""
     path, said = Path(path), list[str]()
+    rows: Iterator[Row]
     if format not in (AUTO, *FORMATS):
         raise BadInput(
             f"There is no format “{shorten(format, 40)}” of finished runs.{nearest(format, FORMATS)}"
