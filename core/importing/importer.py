@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -83,6 +83,17 @@ class ReadFile:
 
 
 @dataclass(frozen=True)
+class ImportRequest:
+    """Files to read in a format: each of at most `most` bytes of text, in an encoding where one is named."""
+
+    format: str
+    paths: Sequence[Path]
+    watch: Watch
+    most: int | None
+    encoding: str
+
+
+@dataclass(frozen=True)
 class Importer:
     """A format that can be brought.
 
@@ -90,8 +101,8 @@ class Importer:
     ----------
     name : the word by which the present commands know the format, where they do.
     suffixes : ends of the names of its files; empty where content alone tells.
-    sniff : says how sure it is that a head of a file is of the format.
-    read : reads files, each bounded to some bytes of text where the format is text.
+    guesses : the formats of its kind that a head of a file may be of.
+    read : reads files of its kind.
     example : a file of it below `data/formats`; empty where it is no file.
     files : the files by which it is known, where their suffixes do not tell.
     tools : programs that write it. `taken`, `left` : what is read of it, and what is not.
@@ -101,8 +112,8 @@ class Importer:
     name: str
     title: str
     suffixes: tuple[str, ...]
-    sniff: Callable[[FileHead], Guess]
-    read: Callable[[Sequence[Path], Watch, int | None, str], ReadFile]
+    guesses: Callable[[FileHead], Mapping[str, Guess]]
+    read: Callable[[ImportRequest], ReadFile]
     example: str = ""
     files: str = ""
     tools: str = ""
@@ -114,6 +125,10 @@ class Importer:
         """Its kind and name, as `--as` takes them: `graph/turtle`."""
         return f"{self.kind}/{self.name}"
 
+    def sniff(self, head: FileHead) -> Guess:
+        """Return how sure it is that a head of a file is of the format."""
+        return self.guesses(head).get(self.name, NO_GUESS)
+
     def read_file(
         self,
         *paths: str | Path,
@@ -121,9 +136,7 @@ class Importer:
         most: int | None = None,
         encoding: str = "",
     ) -> ReadFile:
-        """Read a file, or several that belong together, each of at most `most` bytes of text.
-
-        Raises BadInput, and what `watch` raises.
-        """
+        """Read a file, or several that belong together. Raises BadInput, and what `watch` raises."""
         watch.check()
-        return self.read(list(map(Path, paths)), watch, most, encoding)
+        found = list(map(Path, paths))
+        return self.read(ImportRequest(self.name, found, watch, most, encoding))
