@@ -28,7 +28,8 @@ def change_data(comparison: Comparison, before: Line | None, now: Line | None) -
         return None
     board = Board(comparison).payload()
     both = len(lanes) > 1
-    if comparison.ask.source.is_corpus and not board["lanes"][-1]["paths"]:
+    documents = comparison.ask.source.is_corpus
+    if documents and not board["lanes"][-1]["paths"]:
         rows = _hit_rows(board, both)
     else:
         rows = _path_rows(board, both)
