@@ -64,10 +64,9 @@ def _anew(corpus: Corpus) -> None:
 
 
 def _documents(corpus: Corpus, typed: str) -> None:
+    rows: Any = range(len(corpus))
     if typed:
         rows = found(corpus.digest, typed, ("title", "id", "text"), corpus.table)
-    else:
-        rows = range(len(corpus))
     if not len(rows):
         caption("No document holds these words, one after the other.")
         return
@@ -115,10 +114,9 @@ def _chunks(corpus: Corpus, typed: str) -> None:
     table = _cut(corpus)
     if table is None:
         return
+    rows: Any = range(len(table))
     if typed:
         rows = found(f"chunks of {corpus.digest}", typed, ("text", "title"), table)
-    else:
-        rows = range(len(table))
     if len(rows):
         _passages(Session.texts_chunk_page[corpus.name], table, rows, typed)
     else:
