@@ -55,14 +55,13 @@ def opened(case: Case) -> None:
     if case.notes:
         st.text(case.notes)
     badges(case)
-    start = (
-        [tr("Starts from {entities}", entities=", ".join(case.entities))] if case.entities else []
-    )
-    known = (
-        [tr("known answers: {answers}", answers=", ".join(case.answers))] if case.answers else []
-    )
-    if start or known:
-        st.caption(plain(" · ".join((*start, *known))))
+    asked = []
+    if case.entities:
+        asked.append(tr("Starts from {entities}", entities=", ".join(case.entities)))
+    if case.answers:
+        asked.append(tr("known answers: {answers}", answers=", ".join(case.answers)))
+    if asked:
+        st.caption(plain(" · ".join(asked)))
     opened = Session.case_open.of(case.id, lambda: whole(case.id))
     try:
         drawing = finished_board(opened, f"case-{case.id}")

@@ -17,7 +17,7 @@ from core.evaluation.reports.summary import Summary
 from core.io.durations import roughly
 from core.models.chat.saved_replies import SavedReplies
 from core.runtime.jobs import CANCELLED
-from pages.parts.shared.actions import button, result_of
+from pages.parts.shared.actions import button, shown_errors
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
@@ -69,9 +69,10 @@ def _begin(summary: Summary, tally: Tally, missing: int) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         label = tr("Go on judging") if tally.matches else tr("Judge the answers")
-        pressed = button(label, key="judge-pairs", type="primary", icon="balance")
-        if pressed and result_of(lambda: start(engine(), summary)) is not None:
-            st.rerun()
+        if button(label, key="judge-pairs", type="primary", icon="balance"):
+            with shown_errors():
+                start(engine(), summary)
+                st.rerun()
         known = SavedReplies().measured(engine().models.weights(ROLE))
         time = f", {roughly(missing * known[0])}" if known else ""
         sentence = tr(

@@ -126,19 +126,13 @@ def one_question(number: int, question: str) -> None:
             )
         )
     st.subheader(plain(drawn.question.text), anchor=False)
-    if drawn.source.is_corpus:
-        start = []
-    else:
-        start = [
-            tr(
-                "Starts from {entities}",
-                entities=", ".join(drawn.question.entities) or tr("what is found in it"),
-            )
-        ]
-    known = []
+    facts = []
+    if not drawn.source.is_corpus:
+        start = ", ".join(drawn.question.entities) or tr("what is found in it")
+        facts.append(tr("Starts from {entities}", entities=start))
     if drawn.question.answers:
-        known = [tr("Known answers: {answers}", answers=", ".join(drawn.question.answers))]
-    st.caption(plain(" · ".join(start + known)))
+        facts.append(tr("Known answers: {answers}", answers=", ".join(drawn.question.answers)))
+    st.caption(plain(" · ".join(facts)))
     key = f"evaluation-{number}-{question}-{'-'.join(chosen)}"
     compared = Session.evaluation_open.of(key, lambda: _compared(run, drawn, chosen))
     drawing = finished_board(compared, key)

@@ -15,7 +15,7 @@ from core.io.durations import roughly
 from core.models.chat.saved_replies import SavedReplies
 from core.runtime.jobs import CANCELLED, Job
 from core.sources import Source
-from pages.parts.shared.actions import button, result_of
+from pages.parts.shared.actions import button, shown_errors
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
@@ -85,8 +85,10 @@ def _form(on: Source) -> None:
         )
     if usual_name(on.name) in on.sets:
         caption("They take the place of those that were written before.")
-    if pressed and result_of(lambda: _begun(on, recipe, about)) is not None:
-        st.rerun()
+    if pressed:
+        with shown_errors():
+            _begun(on, recipe, about)
+            st.rerun()
 
 
 def _writer(recipe: Recipe) -> str:

@@ -3,8 +3,6 @@ methods with and without a graph."""
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 from cachetools import LRUCache
 
@@ -20,7 +18,7 @@ from core.evaluation.advice.saved import BY_MODEL, BY_NAMES, Advice, saved_advic
 from core.evaluation.reports.summary import Summary
 from core.io.durations import span
 from core.runtime.jobs import CANCELLED, Job
-from pages.parts.shared.actions import button, result_of
+from pages.parts.shared.actions import button, shown_errors
 from pages.parts.shared.people import barred
 from pages.parts.shared.sentences import caption, write
 from pages.parts.shared.session import engine, store
@@ -187,10 +185,11 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
     if not done:
         with st.popover(tr("What the paper recommends"), icon=":material/alt_route:"):
             _roadmap(corpus, Answer("", ""))
-    seed = before.seed + done if before is not None else 0
-    begin = partial(start, engine(), store(), corpus, by=by, seed=seed)
-    if pressed and result_of(begin) is not None:
-        st.rerun()
+    if pressed:
+        seed = before.seed + done if before is not None else 0
+        with shown_errors():
+            start(engine(), store(), corpus, by=by, seed=seed)
+            st.rerun()
 
 
 def _writer(corpus: Corpus, before: Advice | None) -> str:
