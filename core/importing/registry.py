@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +23,8 @@ from core.errors import BadInput
 from core.graph.readers.formats import AUTO
 from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
 from core.importing import sniffing
-from core.importing.importer import Importer, ImportRequest, KindName, ReadFile
+from core.importing.file_head import FileHead
+from core.importing.importer import Guess, Importer, ImportRequest, KindName, ReadFile
 from core.io.files import PACKED
 from core.questions import GOLD, read_file
 from core.questions.reading import CSV
@@ -42,10 +43,11 @@ def _triples(asked: ImportRequest) -> ReadFile:
     several, first = len(asked.paths) > 1, asked.paths[0]
     if asked.format == sniffing.NODES and not several:
         raise BadInput(f"{first.name} is a table of nodes; bring it with the file of edges.")
-    how = {"most": asked.most, "encoding": asked.encoding}
-    how["format"] = asked.format if asked.format in GRAPH_FORMATS and not several else AUTO
+    format = asked.format if asked.format in GRAPH_FORMATS and not several else AUTO
     with tempfile.TemporaryDirectory() as folder:
-        source = graph_files(asked.paths, Path(folder), **how)
+        source = graph_files(
+            asked.paths, Path(folder), format=format, most=asked.most, encoding=asked.encoding
+        )
         items = tuple(source.read(asked.watch))
     return ReadFile(items, counted(len(items), "triple"), tuple(source.tally.sentences()))
 
@@ -71,8 +73,14 @@ def _published(asked: ImportRequest) -> ReadFile:
 
 
 def _questions(asked: ImportRequest) -> ReadFile:
-    how = {"most": asked.most or MAX_QUESTION_BYTES, "encoding": asked.encoding, "gold": GOLD}
-    found = read_file(asked.paths[0], format=asked.format, watch=asked.watch, **how)
+    found = read_file(
+        asked.paths[0],
+        format=asked.format,
+        most=asked.most or MAX_QUESTION_BYTES,
+        watch=asked.watch,
+        gold=GOLD,
+        encoding=asked.encoding,
+    )
     words = counted(len(found.questions), "question")
     return ReadFile(found.questions, words, tuple(filter(None, [found.note()])))
 
@@ -104,12 +112,15 @@ def _database(asked: ImportRequest) -> ReadFile:
 
 def _check_sizes(asked: ImportRequest) -> None:
     """Raise BadInput for a file of too much text, for readers that take no bound."""
-    for path in asked.paths if asked.most is not None else ():
+    if asked.most is None:
+        return
+    for path in asked.paths:
         if path.is_file():
             bytes_of(file_at(path), asked.most)
 
 
-BY_KIND = {
+Guessing = Callable[[FileHead], Mapping[str, Guess]]
+BY_KIND: dict[KindName, tuple[Guessing, Callable[[ImportRequest], ReadFile]]] = {
     KindName.GRAPH: (sniffing.graphs, _triples),
     KindName.DOCUMENTS: (sniffing.documents, _documents),
     KindName.SET: (sniffing.sets, _published),
@@ -125,7 +136,8 @@ def _row(
     kind: KindName, name: str, title: str, suffixes: Sequence[str] = (), **about: str
 ) -> Importer:
     usual = {"example": f"{kind}/{name}{next(iter(suffixes), '.txt')}"}
-    return Importer(kind, name, title, tuple(suffixes), *BY_KIND[kind], **(usual | about))
+    guesses, read = BY_KIND[kind]
+    return Importer(kind, name, title, tuple(suffixes), guesses, read, **(usual | about))
 
 
 def _graphs() -> Iterator[Importer]:
@@ -155,11 +167,11 @@ def _questions_and_runs() -> Iterator[Importer]:
     for name, words in QUESTION_FORMATS.items():
         title, _, taken = words.partition(": ")
         rows = name in ROW_FORMATS
-        ends = ROW_SUFFIXES if rows else (".csv", ".tsv") if name == CSV else (".txt", ".tsv")
+        text_ends = (".csv", ".tsv") if name == CSV else (".txt", ".tsv")
         about = {"taken": taken, "files": FILES_OF_ROWS if rows else ""}
-        yield _row(KindName.QUESTIONS, name, title, ends, **about)
+        yield _row(KindName.QUESTIONS, name, title, ROW_SUFFIXES if rows else text_ends, **about)
     for name, one in RUN_FORMATS.items():
-        ends = (".trec", ".run", ".txt") if name == TREC else (*ROW_SUFFIXES, ".csv")
+        ends = [".trec", ".run", ".txt"] if name == TREC else [*ROW_SUFFIXES, ".csv"]
         about = {"tools": one.written_by, "taken": one.taken, "left": one.left}
         files = "" if name == TREC else f"{FILES_OF_ROWS}, CSV"
         yield _row(KindName.RUN, name, one.title, ends, files=files, **about)
@@ -167,12 +179,14 @@ def _questions_and_runs() -> Iterator[Importer]:
 
 
 def _databases() -> Iterator[Importer]:
-    for name, title, schemes in (
-        (SPARQL, "A SPARQL endpoint", (f"{SPARQL}+https", f"{SPARQL}+http", "https", "http")),
-        (BOLT, "Neo4j and what else speaks Bolt and Cypher", CYPHER),
-    ):
-        addresses = [f"{scheme}://" for scheme in schemes]
-        yield _row(KindName.DATABASE, name, title, addresses, example="")
+    endpoints = (f"{SPARQL}+https", f"{SPARQL}+http", "https", "http")
+    yield _database_row(SPARQL, "A SPARQL endpoint", endpoints)
+    yield _database_row(BOLT, "Neo4j and what else speaks Bolt and Cypher", CYPHER)
+
+
+def _database_row(name: str, title: str, schemes: Sequence[str]) -> Importer:
+    addresses = [f"{scheme}://" for scheme in schemes]
+    return _row(KindName.DATABASE, name, title, addresses, example="")
 
 
 IMPORTERS = {one.key: one for one in (*_graphs(), *_texts(), *_questions_and_runs(), *_databases())}
