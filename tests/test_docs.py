@@ -13,11 +13,11 @@ import pytest
 
 from core.corpus import Document, new_folder, write
 from core.engine import Engine
-from core.instances.catalogue import Instance, _instance
+from core.instances.catalogue import FIELDS, Instance
 from core.io.home import ROOT
 from core.models.registry import Registry
 from core.operators import OPERATORS
-from core.operators.text import parse_line
+from core.operators.text import RETRIEVAL, parse_line
 from core.sources import CorpusSource
 from core.types import Question
 from tests.films import films, kit
@@ -79,7 +79,7 @@ def instance_of(section: str) -> Instance:
     """The instance whose row is printed in a section of CONTRIBUTING.md."""
     (row,) = blocks_of("CONTRIBUTING.md", section)
     ((name, fields),) = tomllib.loads(row).items()
-    return _instance(name, fields, "CONTRIBUTING.md")
+    return Instance(name, **RETRIEVAL.fields_of(fields, FIELDS, "CONTRIBUTING.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
