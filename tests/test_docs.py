@@ -16,6 +16,7 @@ from core.engine import Engine
 from core.instances.catalogue import FIELDS, Instance
 from core.io.home import ROOT
 from core.models.registry import Registry
+from core.operators import OPERATORS
 from core.operators.text import RETRIEVAL, parse_line
 from core.sources import CorpusSource
 from core.types import Question
@@ -150,7 +151,7 @@ def test_the_example_of_an_operator_runs_as_written(kit, monkeypatch, names):
     module = types.ModuleType("core.operators.degree")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(compile(operator, "core/operators/degree.py", "exec"), module.__dict__)
-    monkeypatch.setitem(RETRIEVAL.operators, "DegreeNeighbourhood", module.DegreeNeighbourhood)
+    monkeypatch.setitem(OPERATORS, "DegreeNeighbourhood", module.DegreeNeighbourhood)
     (example,) = doctest.DocTestFinder().find(module.DegreeNeighbourhood, globs=names)
     assert example.examples and not failures(example)
     space: dict = {}

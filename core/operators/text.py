@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
+
 from core.lines import Grammar
 from core.operators import OPERATORS
 from core.operators.base import STAGES, Line
 from core.operators.branch import Branch
 
 RETRIEVAL = Grammar(
-    {**OPERATORS, Branch.__name__: Branch},
+    ChainMap({Branch.__name__: Branch}, OPERATORS),  # a branch comes last
     STAGES,
     Line,
     last="generate",
