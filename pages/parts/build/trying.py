@@ -31,6 +31,7 @@ from pages.parts.methods.advice import advice_data, tried
 from pages.parts.question.permalink import Link
 from pages.parts.shared.session import give_up, source
 from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.source_words import words_of
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -204,9 +205,7 @@ def _question() -> None:
         tr("Question"),
         key=Session.try_question.name,
         persist_state="session",
-        placeholder=tr("Ask a question of these documents")
-        if on.is_corpus
-        else tr("Ask about an entity of the graph"),
+        placeholder=words_of(on).ask,
         label_visibility="collapsed",
     )
     if sets:

@@ -11,6 +11,7 @@ from core.sources import Source
 from core.types import Question
 from pages.parts.shared.session import source
 from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.source_words import words_of
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
@@ -90,14 +91,7 @@ def _sets() -> None:
     known = source()
     titles = known.sets
     if not titles:
-        graph = tr(
-            "This graph has no questions of its own; type one, or add a file of questions on the Graphs page."
-        )
-        st.caption(
-            tr("These documents have no questions of their own; type one.")
-            if known.is_corpus
-            else graph
-        )
+        st.caption(words_of(known).without_questions)
         return
     for i, text in enumerate(known.examples):
         st.button(
