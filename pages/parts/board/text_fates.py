@@ -12,7 +12,7 @@ from core.engine import Lane
 from core.graph.texts import hit_names, leaves
 from core.types import Ranking
 from pages.parts.board.keys import Key
-from pages.parts.board.text_hits import KINDS, Hit, hits_of, reads_documents
+from pages.parts.board.text_hits import KINDS, Hit, hits_of
 from pages.parts.shared.wording import tr
 
 PLURALS = {
@@ -84,7 +84,7 @@ def _never(key: Key, kinds: set[str], lane: Lane, documents: bool) -> Data:
     kind = key.kind
     if documents and kind == "chunk":
         return _fate("never", tr("never reached"))
-    if not kinds and reads_documents(lane.graph):
+    if not kinds and lane.graph.columns.of_texts:
         return _fate("never", tr("reads no documents"))
     plural = PLURALS[KINDS[kind]]
     cut = next(

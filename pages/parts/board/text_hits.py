@@ -77,12 +77,6 @@ def hits_of(lane: Lane) -> list[Hit]:
     return [hit for at, hit in enumerate(every) if hit.kind != "chunk" or first[hit.key] == at]
 
 
-def reads_documents(graph) -> bool:
-    """Whether a graph is made of documents: items of several such graphs are known by their names,
-    those of one of triples by their ids."""
-    return graph.columns.of_texts
-
-
 def has_hits(lane: Lane) -> bool:
     """Whether all hits of a lane are found: it has retrieved, or failed over the points that a
     model notes on them."""
@@ -91,10 +85,10 @@ def has_hits(lane: Lane) -> bool:
 
 def _keyed(graph, hits: Ranking) -> Iterable[Hit]:
     own = leaves(graph, hits.items) if hits.kind == "node" else {}
-    # all lanes have one graph
+    # Items of several graphs are known by their names, those of the one graph of triples by ids.
     names = (
         hit_names(graph, hits.kind, hits.items)
-        if reads_documents(graph)
+        if graph.columns.of_texts
         else list(map(str, hits.items))
     )
     levels = None

@@ -33,6 +33,7 @@ from pages.parts.shared.actions import button
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import give_up, source
 from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.source_words import words_of
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -190,9 +191,7 @@ def _question() -> None:
         tr("Question"),
         key=Session.try_question.name,
         persist_state="session",
-        placeholder=tr("Ask a question of these documents")
-        if on.is_corpus
-        else tr("Ask about an entity of the graph"),
+        placeholder=words_of(on).ask,
         label_visibility="collapsed",
     )
     if sets:

@@ -13,9 +13,9 @@ from core.languages.spelling import holds_words
 from core.sources import Source
 from core.types import Question
 from pages.parts.shared.actions import button, result_of
-from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import source
 from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.source_words import words_of
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
@@ -98,12 +98,7 @@ def _sets() -> None:
     known = source()
     titles = known.sets
     if not titles:
-        if known.is_corpus:
-            caption("These documents have no questions of their own; type one.")
-        else:
-            caption(
-                "This graph has no questions of its own; type one, or add a file of questions on the Graphs page."
-            )
+        st.caption(words_of(known).without_questions)
         return
     for i, text in enumerate(known.examples):
         button(

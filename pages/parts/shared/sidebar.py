@@ -8,7 +8,7 @@ from core.corpus import open_corpus
 from core.corpus.catalogue import damaged_corpora
 from core.instances.catalogue import faults
 from core.io.home import cannot_save
-from core.sources import GraphSource, Source, sources
+from core.sources import GraphSource, sources
 from pages.parts.shared.actions import result_of
 from pages.parts.shared.people import signed
 from pages.parts.shared.sentences import caption
@@ -21,6 +21,7 @@ from pages.parts.shared.session import (
     last_graph,
 )
 from pages.parts.shared.session_state import Session, session
+from pages.parts.shared.source_words import words_of
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
@@ -40,7 +41,7 @@ def sidebar() -> None:
             st.warning(plain(tr("Left out: {sentence}", sentence=sentence)), icon=":material/rule:")
         caption("Hopscope lets you see how a graph retriever hops.")
     if is_missing(chosen()):  # not in the sidebar, which is folded on a narrow screen
-        st.warning(plain(_missing(chosen())))
+        st.warning(plain(words_of(chosen()).missing.format(current=chosen().name)))
 
 
 def _graph() -> None:
@@ -58,9 +59,7 @@ def _graph() -> None:
         index=listed.index(current) if current in titles else None,
         placeholder=tr("Choose a graph or documents"),
         key=Session.source.name,
-        format_func=lambda one: (
-            tr("{title} · texts", title=titles[one]) if one.is_corpus else titles[one]
-        ),
+        format_func=lambda one: words_of(one).listed.format(title=titles[one]),
         on_change=_begin_anew,
     )
     if session.source is None:
@@ -79,19 +78,6 @@ def _graph() -> None:
             n_relations=opened.n_relations,
         )
         st.caption(counts if opened.live is None else plain(opened.live.words))
-
-
-def _missing(source: Source) -> str:
-    """Say that a graph or corpus named by the address or by the session is not here."""
-    if source.is_corpus:
-        return tr(
-            "There is no corpus “{current}” here; choose another, or add its documents on the page Texts.",
-            current=source.name,
-        )
-    return tr(
-        "There is no graph “{current}” here; choose another, or add it on the page Graphs.",
-        current=source.name,
-    )
 
 
 def _documents(name: str) -> None:
