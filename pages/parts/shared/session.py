@@ -140,8 +140,8 @@ def graph() -> Any:
     failure ends the screen."""
     name = graph_name()
     stop_where_missing(last_graph())
-    gone = not engine().is_open(name)  # removed, or built again, since it was opened
-    job = engine().jobs.run(f"open-{name}", lambda job: engine().graph(name, job), again=gone)
+    is_closed = not engine().is_open(name)  # removed, or built again, since it was opened
+    job = engine().jobs.run(f"open-{name}", lambda job: engine().graph(name, job), again=is_closed)
     if not job.wait(0.2):
         follow(job, tr("Opening the graph"))
     if job.error:
