@@ -29,7 +29,7 @@ def says(monkeypatch):
         draw = lambda key, data, on_pressed_change: SimpleNamespace(
             pressed={"who": who, "edits": list(edits)} if edits else None
         )
-        monkeypatch.setattr(presenting, "_component", lambda: draw)
+        monkeypatch.setattr(presenting, "component", lambda name: draw)
         presenting._head(
             SimpleNamespace(comparison=SimpleNamespace(ask=SimpleNamespace(question=QUESTION))),
             PLACES,

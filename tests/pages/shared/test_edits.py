@@ -23,7 +23,7 @@ def says(monkeypatch):
             drawn.update(json.loads(data))
             return SimpleNamespace(pressed=message)
 
-        monkeypatch.setattr(component, "_component", lambda: draw)
+        monkeypatch.setattr(component, "component", lambda *_: draw)
         return board({}, "board")
 
     monkeypatch.setattr(st, "session_state", {})
