@@ -30,6 +30,12 @@ def sidebar() -> None:
     """Draw the choice of graph and the state of the models; on the page, that the chosen one is not here."""
     with st.sidebar:
         _graph()
+        st.page_link(
+            "pages/graphs.py",
+            label=tr("Add files"),
+            icon=":material/add:",
+            query_params={"add": "files"},
+        )
         _models()
         signed()
         if sentence := cannot_save():
