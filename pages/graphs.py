@@ -14,6 +14,7 @@ from pages.parts.graphs.shape import charts, counted, details, figures
 from pages.parts.graphs.walk import walk
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import graph, graph_name, last_graph
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
@@ -32,7 +33,8 @@ def page() -> None:
     )
     top = st.container()
     adds = "add" in st.query_params
-    walking, shape, adding = st.tabs(TABS, default=TABS[-1] if adds else None)
+    first = TABS[-1] if adds else None
+    walking, shape, adding = st.tabs(TABS, default=first, key=f"graphs-{session.graph_opened}")
     with adding:  # first, so that it can be used where the graph cannot be opened
         drop_zone(last_graph())
         added_questions()

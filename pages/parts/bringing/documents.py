@@ -59,8 +59,11 @@ def _begin(dropped: Dropped, target: TargetCorpus, columns: Columns | None) -> N
 
     def work(job: Job) -> ImportOutcome:
         with dropped.laid_down() as (_, paths):
-            how = {"watch": job, "encoding": dropped.encoding}
-            return documents_outcome(bring(name, paths, target.title, columns, **how))
+            encoding = dropped.encoding
+            brought = bring(
+                name, paths, target.title, columns=columns, watch=job, encoding=encoding
+            )
+        return documents_outcome(brought)
 
     begin(f"bring-{name}-{dropped.id}", work)
 

@@ -66,7 +66,7 @@ FOLDER = tr(":material/folder: A folder")
 NAMED = tr(":material/link: A path, address or id")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MAX_NAMED_LETTERS = 500
-MAX_MEGABYTES = {QUESTIONS: 64, RUN: 512}
+MAX_MEGABYTES = {QUESTIONS: 64, RUN: 500}
 USUAL_MEGABYTES = 200  # of an upload of another kind
 LEAST_SURE = 0.3  # a kind that is less sure is offered by its first lines too
 CHOOSABLE = (GRAPH, QUESTIONS)  # kinds of which a person may name the format
@@ -97,6 +97,7 @@ def drop_zone(here: Source | None = None) -> None:
 
 def _choose() -> Dropped | None:
     """Draw the choice of files, a folder, or what is named; None where nothing is chosen."""
+    st.caption(tr("Drop any file. You see what it is before it is taken."))
     way = st.segmented_control(
         tr("What is brought"),
         (FILES, FOLDER, NAMED),
@@ -245,11 +246,12 @@ def _title(importer: Importer) -> str:
 
 def _describe(dropped: Dropped, importer: Importer, found: list[Recognition]) -> None:
     """What is said of what was dropped: why it is that, what is read of it, and what is not."""
-    reason = next((one.reason for one in found if one.importer == importer), "")
+    reason = next((one.reason for one in found if one.importer.key == importer.key), "")
     more = tr(" and {files} more", files=many(len(dropped.files) - 1, "file"))
     name = dropped.name + more * (len(dropped.files) > 1 and not dropped.is_folder)
     sentences = [
         f"{name}: {reason}." if reason else f"{name}.",
+        f"{tr(KINDS[importer.kind].action)}.",
         tr("Read: {taken}.", taken=importer.taken) if importer.taken else "",
         tr("Left out: {left}.", left=importer.left) if importer.left else "",
     ]
@@ -274,6 +276,9 @@ def _overview() -> None:
             titles = dict.fromkeys(
                 tr(one.title) for one in IMPORTERS.values() if one.kind == kind.name
             )
+            size = MAX_MEGABYTES.get(kind.name, USUAL_MEGABYTES)
+            if kind.name != DATABASE:
+                titles[tr("at most {size} MB", size=size)] = None
             st.markdown(f"**{plain(tr(kind.title))}** {plain('; '.join(titles))}.")
         st.caption(tr("Questions are simplest as a table; those of documents name gold ones."))
         st.code(EXAMPLE.rstrip(), language=None)

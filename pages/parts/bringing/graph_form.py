@@ -186,5 +186,6 @@ def _ways(name: str) -> None:
 
 def _open(name: str) -> None:
     session.choose(GraphSource(name))
+    session.graph_opened = name
     del session.bring_job
     lead_to("graphs", {"graph": name})

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.corpus import bring_questions, corpora
+from core.corpus import bring_questions
 from core.datasets import datasets, keep_set
 from core.datasets.fit import OWN, fit, rows_fit
 from core.datasets.own import OWNED_AS, added_sets, clean_name, remove_set
@@ -19,6 +19,7 @@ from core.runtime.jobs import Job
 from core.sources import Source
 from core.types import Question
 from pages.parts.bringing.inspection import ImportOutcome, begin, inspect_upload
+from pages.parts.bringing.target_corpus import own_corpora
 from pages.parts.bringing.target_source import choose_source, sources_for_questions
 from pages.parts.bringing.uploads import Dropped
 from pages.parts.question.set_actions import ways_on
@@ -138,9 +139,9 @@ def _keep_button() -> bool:
 
 
 def _documents_form(chosen: ChosenQuestions, corpus: str) -> None:
-    sets, known = corpora()[corpus].sets, corpora()[corpus]
-    if sets:
-        here = [f"{title} ({len(known.questions(name)):,})" for name, title in sets.items()]
+    known = own_corpora()[corpus]
+    if known.sets:
+        here = [f"{title} ({len(known.questions(name)):,})" for name, title in known.sets.items()]
         st.caption(plain(tr("Here already: ") + ", ".join(here)))
     if _keep_button():
         begin(f"questions-{corpus}", lambda job: _keep_of_documents(chosen, corpus))

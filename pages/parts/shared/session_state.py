@@ -374,6 +374,8 @@ class Session:
     count_asked: Key[str] = Key("")
     # The page and query that a question set leads to, or why not; once.
     led_on: Key[str | tuple[str, dict[str, Any]] | None] = Key(None)
+    # The graph that was opened once it was added: the first tab is open again.
+    graph_opened: Key[str] = Key("")
     # The job that brings what was dropped last.
     bring_job: Key[Job | None] = Key(None)
     # The last such job whose end the page took up.

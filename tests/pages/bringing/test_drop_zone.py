@@ -122,9 +122,9 @@ def test_what_is_nothing_is_a_sentence_and_offers_no_button(own, file, content, 
 
 def test_a_pickle_is_refused_whatever_it_is_said_to_be(own):
     data = pickle.dumps({"a": [1, 2]})
-    for kind in ("graph/tab", "questions/csv", "documents", "run"):
+    for kind in ("graph/tab", "questions/csv", "documents", "run", "index", "cases"):
         at = drop(opened(), ("graph.pkl", data), brought_as=kind)
-        for label in {"Read them", "Add to the methods"} & set(labels(at)):
+        for label in {"Read them", "Add to the methods", "Open it", "Add them"} & set(labels(at)):
             at = pressed(at, label)
         assert at.error and not at.success
     assert "graph" not in {*datasets(), *corpora()} and not runs()
