@@ -1,27 +1,27 @@
-"""Graphs: what a graph holds, a walk through it, a new one from a file, and questions for it."""
+"""Graphs: what a graph holds, a walk through it, and the place where more is added."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from core.datasets import dataset_of
-from pages.parts.bringing.graph_files import add_graph
-from pages.parts.bringing.graph_questions import add_questions
+from pages.parts.bringing.drop_zone import drop_zone
+from pages.parts.bringing.questions import added_questions
 from pages.parts.graphs.around import around_one, further
 from pages.parts.graphs.downloads import download
 from pages.parts.graphs.removing import remove
 from pages.parts.graphs.shape import charts, counted, details, figures
 from pages.parts.graphs.walk import walk
 from pages.parts.shared.people import admit
-from pages.parts.shared.session import graph, graph_name
+from pages.parts.shared.session import graph, graph_name, last_graph
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 TABS = [
     tr(":material/hub: Walk"),
     tr(":material/bar_chart: Shape"),
-    tr(":material/add: Add a graph"),
-    tr(":material/library_add: Add questions"),
+    tr(":material/add: Add"),
 ]
 
 
@@ -32,13 +32,12 @@ def page() -> None:
         plain(known.title if known is not None and known.name == graph_name() else graph_name())
     )
     top = st.container()
-    walking, shape, adding, asking = st.tabs(
-        TABS, default=TABS[-1] if st.query_params.get("add") == "questions" else None
-    )
-    with adding:
-        add_graph()  # first, so that it can be used where the graph cannot be opened
-    with asking:
-        add_questions()
+    adds = "add" in st.query_params
+    first = TABS[-1] if adds else None
+    walking, shape, adding = st.tabs(TABS, default=first, key=f"graphs-{session.graph_opened}")
+    with adding:  # first, so that it can be used where the graph cannot be opened
+        drop_zone(last_graph())
+        added_questions()
     with top:
         remove(graph_name())
         opened = around_one(graph())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.bringing.documents import bring_files
+from core.sources import CorpusSource
+from pages.parts.bringing.drop_zone import drop_zone
 from pages.parts.shared.people import admit
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.wording import tr
@@ -17,7 +18,7 @@ from pages.parts.texts.removing import remove
 TABS = (
     tr(":material/hub: Graph"),
     tr(":material/description: Documents"),
-    tr(":material/add: Add documents"),
+    tr(":material/add: Add"),
 )
 
 
@@ -35,7 +36,9 @@ def page() -> None:
     graph, listed, adding = st.tabs(TABS, key=Session.texts_tabs.name, on_change="rerun")
     session.texts_open = session.texts_tabs
     with adding:
-        bring_files(name)  # drawn whatever tab is open, so that files which were chosen stay
+        drop_zone(
+            CorpusSource(name)
+        )  # drawn whatever tab is open, so that files which were chosen stay
     if adding.open:
         return
     with graph if graph.open else listed:

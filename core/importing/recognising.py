@@ -106,6 +106,8 @@ def recognise(path: str | Path, encoding: str = "") -> list[Recognition]:
     if not path.exists():
         raise BadInput(f"There is no file {path}.")
     head = FileHead(path, encoding)
+    if not head.is_several and not head.data.strip():
+        raise BadInput(f"{head.name} is empty.")
     guesses = [(importer, importer.sniff(head)) for importer in IMPORTERS.values()]
     found = _sorted(guesses, (str(path),))
     if not found:
@@ -166,8 +168,6 @@ def _why_not(head: FileHead) -> str:
         return f"{head.name} is not read. {ADVICE[head.suffix]}"
     if head.suffix in OTHERS:
         return f"{head.name} is not read; save it as {OTHERS[head.suffix]} first."
-    if not head.data.strip():
-        return f"{head.name} is empty."
     text, fault = head.text_or_fault
     if not text:
         return fault

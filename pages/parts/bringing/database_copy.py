@@ -1,27 +1,30 @@
-"""Adding a graph from a database: its address, a look at its first triples, and a copy that is
-built as a job."""
+"""The form that copies triples of a database as a graph, after a look at its first ones."""
 
 from __future__ import annotations
 
-import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 
 import streamlit as st
 
-from core.databases.address import BOLT, EXAMPLES, Address, address_of
+from core.databases.address import BOLT, Address, address_of
 from core.databases.bolt import missing
 from core.databases.copying import copied
 from core.databases.limits import TRIPLES, Limits
-from core.errors import HopscopeError
-from core.io.temporary import temporary_folder
+from core.graph.readers.triple_file import TripleFile
+from core.importing import Importer
 from core.runtime.jobs import Job
 from core.sharing import shared
+from core.sources import Source
 from core.watch import Watch
-from pages.parts.bringing.graph_form import LITERAL_WORDS, Looked, begin, form, looked_of
+from pages.parts.bringing.graph_files import literals
+from pages.parts.bringing.graph_form import Looked, begin_graph, choose_variable, form, looked_of
 from pages.parts.bringing.inspection import inspect_upload
 from pages.parts.bringing.live_database import live_database
-from pages.parts.shared.sentences import caption, write
+from pages.parts.bringing.uploads import Dropped
+from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
@@ -34,19 +37,18 @@ LONGEST_QUERY = 20_000  # characters
 
 @dataclass(frozen=True)
 class DatabaseForm:
-    """The form as it was sent the `number`-th time; it holds no key."""
+    """The form as it was sent the `number`-th time for what was named in the drop zone; it holds no key."""
 
     address: Address
+    dropped: str
     query: str
     literals: str
+    variable: str
     number: int
 
 
-def from_database() -> None:
-    """Draw the form, and the first triples once it has been sent."""
-    write(
-        "The address of a SPARQL endpoint, or of Neo4j and what else speaks Bolt and Cypher. Nothing is changed there."
-    )
+def database_step(dropped: Dropped, importer: Importer, here: Source) -> None:
+    """Draw the form of a copy, or of a database that is asked live."""
     way = st.segmented_control(
         tr("How it is asked"),
         WAYS,
@@ -56,17 +58,21 @@ def from_database() -> None:
         required=True,
     )
     if way == WAYS[1]:
-        live_database()
+        live_database(dropped.path)
         return
+    limit, secret = _form(dropped.path)
+    asked = session.database_asked
+    if asked is None or asked.dropped != dropped.path:
+        return
+    with shown_errors():
+        key = secret or ("" if shared() else asked.address.key(asked.variable))
+        _look(dropped, asked, key, limit)
+
+
+def _form(address: str) -> tuple[int, str]:
+    """Draw the form of a copy, and keep what was sent; the bound of triples, and the key typed."""
     with st.form("database", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            address = st.text_input(
-                tr("Address"),
-                key="database_address",
-                placeholder=EXAMPLES,
-                max_chars=500,
-                width=390,
-            )
             secret = st.text_input(
                 tr("Name and password"),
                 key="database_key",
@@ -76,15 +82,7 @@ def from_database() -> None:
                 width=185,
                 help=tr("As name:password, or a token. Saved nowhere."),
             )
-            variable = st.text_input(
-                tr("or a variable with them"),
-                key="database_variable",
-                placeholder="HOPSCOPE_KEY_…",
-                max_chars=100,
-                width=185,
-                disabled=shared(),
-                help=tr("It holds the address, a space, and name:password or a token."),
-            )
+            variable = choose_variable("database_variable", tr("or a variable with them"))
             limit = st.number_input(
                 tr("Triples at most"),
                 1,
@@ -101,89 +99,57 @@ def from_database() -> None:
             height=100,
             placeholder="CONSTRUCT { ?s ?p ?o } WHERE { … }   or   MATCH (a)-[r]->(b) RETURN r",
             help=tr(
-                "In SPARQL a SELECT of three variables, a CONSTRUCT or a DESCRIBE. In Cypher one that returns relationships or paths."
+                "SELECT of three variables, CONSTRUCT, DESCRIBE; in Cypher relationships or paths."
             ),
-        )
-        literals = st.selectbox(
-            tr("Literals of SPARQL that are no labels"),
-            list(LITERAL_WORDS),
-            format_func=LITERAL_WORDS.__getitem__,
-            key="database_literals",
-            width=260,
-            help=tr("Dates, numbers, texts. Only entities can be answers."),
-        )
+        ).strip()
+        chosen = literals("database_literals")
         pressed = st.form_submit_button(tr("Look at it"), icon=":material/visibility:")
-    try:
-        if pressed:
-            session.database_asked = _asked(address, query, literals)
-        asked = session.database_asked
-        if asked is None:
-            return
-        key = secret or ("" if shared() else asked.address.key(variable.strip()))
-    except HopscopeError as error:
-        st.error(plain(str(error)))
-        return
-    looked = _look(asked, key)
-    if looked.triples:
-        caption(
-            "A look at {looked_at:,} triples at most. The graph gets {triples} at most.",
-            looked_at=LOOKED_AT,
-            triples=many(int(limit), "triple"),
-        )
-    chosen = form(
-        looked,
-        asked.address.database or asked.address.title.partition(":")[0],
-        f"database_{asked.number}",
-    )
-    if chosen is not None:
-        folder = temporary_folder()
-        make = lambda job: copied(
-            asked.address,
-            folder,
-            _limits(job, int(limit)),
-            key,
-            asked.query,
-            literals=asked.literals,
-        )
-        begin(*chosen, folder, make)
+    if pressed:
+        with shown_errors():
+            _send(address, query=query, literals=chosen, variable=variable)
+    return int(limit), secret
 
 
-def _asked(address: str, query: str, literals: str) -> DatabaseForm:
-    """What was sent, checked. Raises BadInput and BadParameter."""
+def _send(address: str, **how: str) -> None:
+    """Keep what was sent; another number makes another look of it. Raises BadInput, BadParameter."""
     found, before = address_of(address), session.database_asked
     if found.kind == BOLT and missing():
         st.info(plain(missing()), icon=":material/info:")
-    return DatabaseForm(found, query.strip(), literals, before.number + 1 if before else 1)
+    number = before.number + 1 if before else 1
+    session.database_asked = DatabaseForm(found, address, number=number, **how)
 
 
-def _limits(job: Job, triples: int) -> Limits:
-    return Limits(
-        triples,
-        watch=Watch(
-            job.check, lambda text, share: job.report(tr("Copying: {text}", text=text), share)
-        ),
-    )
+def _report(job: Job, text: str, share: float | None = None) -> None:
+    job.report(tr("Copying: {text}", text=text), share)
 
 
-def _look(asked: DatabaseForm, key: str) -> Looked:
-    """The first triples of the database, read once until the form is sent again."""
+def _look(dropped: Dropped, asked: DatabaseForm, key: str, limit: int) -> None:
+    """Draw the first triples of the database, and the form that builds a graph of more of them."""
+
+    @contextmanager
+    def opened(job: Job, triples: int) -> Iterator[TripleFile]:
+        limits = Limits(triples, watch=Watch(job.check, partial(_report, job)))
+        with dropped.laid_down() as (folder, _):
+            how = {"literals": asked.literals}
+            yield copied(asked.address, folder, limits, key=key, query=asked.query, **how)
 
     def work(job: Job) -> Looked:
-        with tempfile.TemporaryDirectory() as folder:
-            return looked_of(
-                copied(
-                    asked.address,
-                    Path(folder),
-                    _limits(job, LOOKED_AT),
-                    key,
-                    asked.query,
-                    literals=asked.literals,
-                )
-            )
+        with opened(job, LOOKED_AT) as source:
+            return looked_of(source)
 
     job = inspect_upload(
         "database_looked", (asked,), work, tr("Asking the database"), tr("press “Look at it” again")
     )
-    if job.error:
-        st.error(plain(job.error))
-    return job.result or Looked()
+    looked: Looked = job.result or Looked()
+    if looked.triples:
+        st.caption(
+            tr(
+                "A look at {looked_at:,} triples at most. The graph gets {triples} at most.",
+                looked_at=LOOKED_AT,
+                triples=many(limit, "triple"),
+            )
+        )
+    usual = asked.address.database or asked.address.title.partition(":")[0]
+    chosen = form(looked, usual, f"database_{asked.number}")
+    if chosen is not None:
+        begin_graph(*chosen, lambda job: opened(job, limit))

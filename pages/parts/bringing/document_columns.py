@@ -1,22 +1,15 @@
-"""How files are to be read: which are published sets, which columns of tables hold what, and the
-encoding of texts that are not UTF-8."""
+"""The choice of the columns of tables that hold the text, the title and the id of documents."""
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import streamlit as st
 
-from core.corpus.published import TITLES, form_of
 from core.corpus.readers.delimited import NO, YES
 from core.corpus.readers.options import Columns
 from core.corpus.readers.packed import Held
 from core.corpus.readers.separate import sheet_columns
 from core.corpus.readers.table import HEADER, guessed, has_header, header
 from core.errors import BadInput
-from pages.parts.bringing.uploads import save_upload
-from pages.parts.shared.sentences import caption
 from pages.parts.shared.wording import tr
 
 LINES = (".csv", ".tsv")
@@ -32,21 +25,8 @@ SENTENCE = tr("none: each row as a sentence")
 
 
 def choose_columns(files: list) -> Columns | None:
-    """The choice of columns where some of the files are tables that have any in common; None where
-    nothing is to be chosen."""
-    published = {
-        file.file_id: form for file in files if (form := _form(file.file_id, file.name, file))
-    }
-    for file in files:
-        if file.file_id in published:
-            caption(
-                "{name} holds {file_id}.", name=file.name, file_id=TITLES[published[file.file_id]]
-            )
-    tables = [
-        file
-        for file in files
-        if file.name.lower().endswith(TABLES) and file.file_id not in published
-    ]
+    """The choice of columns where all tables have some in common; None where there is nothing to choose."""
+    tables = [file for file in files if file.name.lower().endswith(TABLES)]
     if not tables:
         return None
     first, known = tables[0], f"{tables[0].file_id}-{len(tables)}"
@@ -61,13 +41,16 @@ def choose_columns(files: list) -> Columns | None:
     headers = [_header(file.file_id, file.name, said, file) for file in tables]
     common = [name for name in headers[0] if all(name in other for other in headers)]
     if not common:
-        caption(
-            "These tables have no column in common, so each is read by its own. To choose one, add them one after the other."
+        st.caption(
+            tr(
+                "These tables have no column in common, so each is read by its own. To choose one, add them one after the other."
+            )
         )
         return None
     guess = guessed(common)
-    # as it is read where no column is named
-    whole = first.name.lower().endswith(WORKBOOK) and "text" not in guess
+    whole = (
+        first.name.lower().endswith(WORKBOOK) and "text" not in guess
+    )  # as it is read where no column is named
     if len(common) == 1 and not whole:
         guess = {"text": common[0]} | guess
     without = WHOLE if whole else "" if said == NO else SENTENCE
@@ -119,10 +102,3 @@ def _has_header(id: str, name: str, _file) -> bool:
         return has_header(Held(name, _file.getvalue()))
     except BadInput:
         return True
-
-
-@st.cache_data(max_entries=32, show_spinner=tr("Looking at the rows …"))
-def _form(id: str, name: str, _file) -> str:
-    """The format of a published set that a file is recognised by; empty for another file."""
-    with tempfile.TemporaryDirectory() as folder:
-        return form_of(save_upload(_file, Path(folder)))

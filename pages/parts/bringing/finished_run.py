@@ -1,128 +1,111 @@
-"""Finished runs brought from files: a file is dropped, read, and becomes a method; those that are
-there, and their removal."""
+"""The form that makes a method of a finished run; and the runs that are there, with their removal."""
 
 from __future__ import annotations
 
-import tempfile
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
+from core.importing import Importer
 from core.instances.catalogue import RUN
 from core.retrievers.runs.formats import title_of
 from core.retrievers.runs.saved import OWNED_AS, FileRun, bring, remove, runs
+from core.runtime.jobs import Job
 from core.sharing import why_not
-from core.sources import Source
-from pages.parts.bringing.uploads import save_upload
-from pages.parts.shared.actions import button, result_of
-from pages.parts.shared.sentences import write
-from pages.parts.shared.session_state import Session, session
+from core.sources import Source, sources
+from pages.parts.bringing.inspection import ImportOutcome, begin
+from pages.parts.bringing.target_source import choose_source
+from pages.parts.bringing.uploads import Dropped, save_upload
+from pages.parts.question.set_actions import lead_to
+from pages.parts.shared.actions import attempt
+from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-TYPES = ["trec", "run", "txt", "tsv", "csv", "json", "jsonl", "parquet", "gz", "zst"]
-MOST_MEGABYTES = 512
-TAKEN = tr(
-    "TREC runs; rows with a question or its id and contexts, an answer, or both; RAGAS rows; results of HippoRAG and GraphRAG-Bench; "
-    "answers of BenchmarkQED; predictions as HotpotQA and SQuAD score them; traces of OpenInference and Langfuse. As text, JSON, CSV or "
-    "Parquet, compressed or not; the format is found by itself."
-)
+
+def run_step(dropped: Dropped, importer: Importer, here: Source) -> None:
+    """Draw the form that makes a method of a run: what it was asked of, and a file of qrels, if any."""
+    on = choose_source(tr("Run over"), sources(), here, f"run_of_{dropped.id}")
+    qrels = st.file_uploader(
+        tr("Relevant documents (qrels), if any"),
+        type=["txt", "tsv", "qrels", "gz"],
+        key=f"run_qrels_{dropped.id}",
+        max_upload_size=64,
+        width=420,
+    )
+    if st.button(tr("Add to the methods"), key="run-bring", icon=":material/playlist_add:"):
+        work = partial(_bring, dropped, on, qrels)
+        begin(f"run-{dropped.id}", work)
 
 
-def bring_run(on: Source) -> None:
-    """Draw the box in which a file is dropped, what the last one held, and the runs of what is
-    chosen."""
-    known = [
-        one for one in runs().values() if (one.source_kind, one.source_name) == (on.kind, on.name)
-    ]
-    words = Session.evaluate_bringing.take()
-    with st.expander(
-        tr("Bring a finished run from a file"), icon=":material/upload_file:", expanded=bool(words)
-    ):
-        write(
-            "What another program found or answered becomes a column here and a lane on Compare, with the same figures as any "
-            "method. No server is needed."
+def _bring(dropped: Dropped, on: Source, qrels: Any, job: Job) -> ImportOutcome:
+    job.report(tr("Reading the run"))
+    with dropped.laid_down() as (folder, paths):
+        judged: str | Path = save_upload(qrels, folder / "qrels") if qrels is not None else ""
+        run = bring(paths[0], on, qrels=judged)
+    title = f"{run.title}, {title_of(run.format)}"
+    words = tr("{title}: {words} It is among the methods.", title=title, words=run.words())
+    return ImportOutcome(words, then=partial(_choose, run), ways=partial(_ways, on))
+
+
+def _choose(run: FileRun) -> None:
+    """Choose a run as a method of the next evaluation, and its questions where it is judged."""
+    session.evaluate_brought = [f"{RUN}{run.name}"]
+    if run.judged:
+        session.evaluate_sets = [f"{RUN}{run.name}"]
+
+
+def _ways(on: Source) -> None:
+    if session.page != "evaluate":
+        st.button(
+            tr("Evaluate it"),
+            key="run-evaluate",
+            icon=":material/analytics:",
+            on_click=_evaluate,
+            args=(on,),
         )
-        st.caption(TAKEN)
-        with st.container(horizontal=True):
-            file = st.file_uploader(
-                tr("Finished run"),
-                type=TYPES,
-                key="run_file",
-                max_upload_size=MOST_MEGABYTES,
-                width=420,
-            )
-            qrels = st.file_uploader(
-                tr("Relevant documents (qrels), if any"),
-                type=["txt", "tsv", "qrels", "gz"],
-                key="run_qrels",
-                max_upload_size=64,
-                width=420,
-            )
-        if button(
-            tr("Add to the methods"), key="run-bring", icon="playlist_add", disabled=file is None
-        ):
-            _brought(on, file, qrels)
-        if words:
-            st.success(plain(words), icon=":material/check:")
-        for one in known:
-            _row(one)
+
+
+def _evaluate(on: Source) -> None:
+    session.choose(on)
+    lead_to("evaluate", on.parameters)
+
+
+def runs_of(on: Source) -> Iterator[FileRun]:
+    """The finished runs of a source."""
+    for run in runs().values():
+        if (run.source_kind, run.source_name) == (on.kind, on.name):
+            yield run
 
 
 def questions_of_runs(on: Source) -> dict[str, str]:
     """The questions of the finished runs of a source as sets, by the name that a plan reads."""
-    found = (
-        one for one in runs().values() if (one.source_kind, one.source_name) == (on.kind, on.name)
-    )
-    return {f"{RUN}{one.name}": tr("Questions of {title}", title=one.title) for one in found}
+    return {f"{RUN}{one.name}": tr("Questions of {title}", title=one.title) for one in runs_of(on)}
 
 
-def _brought(on: Source, file, qrels) -> None:
-    """Read the files and choose the run as a method; what stands in the way is said."""
-
-    def work() -> FileRun:
-        with tempfile.TemporaryDirectory() as folder, st.spinner(tr("Reading the run")):
-            judged = save_upload(qrels, _new(Path(folder) / "qrels")) if qrels is not None else ""
-            return bring(save_upload(file, _new(Path(folder) / "run")), on, qrels=judged)
-
-    run = result_of(work)
-    if run is not None:
-        session.evaluate_brought = [f"{RUN}{run.name}"]
-        if run.judged:
-            session.evaluate_sets = [f"{RUN}{run.name}"]
-        session.evaluate_bringing = tr(
-            "{title}, {title_of}: {words} It is among the methods above.",
-            title=run.title,
-            title_of=title_of(run.format),
-            words=run.words(),
-        )
-        st.rerun()
-
-
-def _new(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
-
-
-def _row(one: FileRun) -> None:
-    """A run that is there: what it holds, what was left out of its file, and the button that
-    removes it."""
-    with st.container(
-        horizontal=True,
-        vertical_alignment="center",
-        horizontal_alignment="distribute",
-        key=f"run-{one.name}",
-    ):
-        with st.container(gap=None):
-            st.text(one.title)
-            st.caption(plain(" ".join([f"{title_of(one.format)}: {one.words()}", *one.notes])))
-        why = why_not(OWNED_AS, one.name)
-        button(
-            tr("Remove"),
-            lambda: remove(one.name),
-            key=f"run-remove-{one.name}",
-            icon="delete",
-            type="tertiary",
-            disabled=bool(why),
-            help=why or tr("Evaluations that used it keep their figures."),
-        )
+def saved_runs(on: Source) -> None:
+    """Draw the finished runs of a source: what each holds, what was left out, and its removal."""
+    for run in runs_of(on):
+        with st.container(
+            horizontal=True,
+            vertical_alignment="center",
+            horizontal_alignment="distribute",
+            key=f"run-{run.name}",
+        ):
+            with st.container(gap=None):
+                st.text(run.title)
+                st.caption(plain(" ".join([f"{title_of(run.format)}: {run.words()}", *run.notes])))
+            why = why_not(OWNED_AS, run.name)
+            st.button(
+                tr("Remove"),
+                key=f"run-remove-{run.name}",
+                icon=":material/delete:",
+                type="tertiary",
+                disabled=bool(why),
+                help=why or tr("Evaluations that used it keep their figures."),
+                on_click=attempt,
+                args=(partial(remove, run.name),),
+            )

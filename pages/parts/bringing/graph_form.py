@@ -1,14 +1,12 @@
-"""What adding a graph has in common, whether it comes from files or a database: a look at it, a
-form, and the job that builds it."""
+"""The parts that adding a graph of files and of a database share: a preview, a form, and the job that builds it."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -16,21 +14,22 @@ import streamlit as st
 from core.datasets import add_graph as keep_graph
 from core.datasets import free_name
 from core.datasets.own import clean_name
-from core.errors import HopscopeError, shorten
+from core.errors import shorten
 from core.graph.readers.first_look import looked_at
 from core.graph.readers.rdf import ATTRIBUTES, LEAVE_OUT, TRIPLES
 from core.graph.readers.triple_file import TripleFile
-from core.runtime.jobs import CANCELLED, DONE, Job
+from core.runtime.jobs import Job
+from core.sharing import shared
 from core.sources import GraphSource
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
-from pages.parts.shared.actions import button
-from pages.parts.shared.sentences import caption
+from pages.parts.bringing.inspection import ImportOutcome, begin
+from pages.parts.question.set_actions import lead_to
+from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
-from pages.parts.shared.working import working
 
 LOOKED_AT, PREVIEWED = 5_000, 8
 PARTLY = tr(
@@ -52,8 +51,7 @@ WAYS: dict[Direction, str] = {
 
 @dataclass(frozen=True)
 class Looked:
-    """The first triples of files, what is said of them by column, some nodes with what is said of
-    them, and sentences on the reading."""
+    """The first triples of a source, their columns, some nodes with theirs, and sentences on the reading."""
 
     triples: list[tuple[str, str, str]] = field(default_factory=list)
     said: dict[str, list[Any]] = field(default_factory=dict)
@@ -78,8 +76,7 @@ def looked_of(source: TripleFile, watch: Watch = NO_WATCH) -> Looked:
 
 
 def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
-    """Draw what was seen and the form below it, `name` in it; the name and the way of searches of
-    the graph once its button is pressed."""
+    """Draw the preview and the form; its name and direction of searches once the button is pressed."""
     if looked.notes:
         st.info("\n".join(f"- {plain(note)}" for note in looked.notes))
     for warning in looked.warnings:
@@ -87,7 +84,7 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
     if not looked.triples:
         return None
     head = looked.triples[:PREVIEWED]
-    caption("The first {triples}:", triples=many(len(head), "triple"))
+    st.caption(tr("The first {triples}:", triples=many(len(head), "triple")))
     said = {column.capitalize(): values for column, values in looked.said.items()}
     st.dataframe(
         {
@@ -99,9 +96,11 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
         hide_index=True,
     )
     if looked.nodes:
-        caption(
-            "The first {entities} with a type or a description:",
-            entities=many(len(looked.nodes), "entity", "entities"),
+        st.caption(
+            tr(
+                "The first {entities} with a type or a description:",
+                entities=many(len(looked.nodes), "entity", "entities"),
+            )
         )
         names, types, descriptions = zip(*looked.nodes)
         st.dataframe(
@@ -129,58 +128,64 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
             width=200,
             help=tr("The way edges are followed where a step leaves it to the graph."),
         )
-        pressed = button(
-            tr("Build the graph"), type="primary", key="upload_build", icon="account_tree"
+        pressed = st.button(
+            tr("Build the graph"),
+            type="primary",
+            key="upload_build",
+            icon=":material/account_tree:",
         )
     if clean_name(name) and clean_name(name) != name:
-        caption("It will be called {name}.", name=clean_name(name))
+        st.caption(tr("It will be called {name}.", name=plain(clean_name(name))))
     return (name, way) if pressed else None
 
 
-def begin(name: str, way: Direction, folder: Path, source: Callable[[Job], TripleFile]) -> None:
-    """Start the job that builds a graph of the source, which lies in the temporary folder; an error
-    is drawn."""
-    try:
+def choose_variable(key: str, label: str) -> str:
+    """Draw the field for an environment variable that holds a key; none where people share."""
+    return st.text_input(
+        label,
+        key=key,
+        placeholder=tr("HOPSCOPE_KEY_… or none"),
+        max_chars=100,
+        width=240,
+        disabled=shared(),
+        help=tr("It holds the address, a space, and name:password or a token."),
+    ).strip() * (not shared())
+
+
+def begin_graph(
+    name: str, way: Direction, source: Callable[[Job], AbstractContextManager[TripleFile]]
+) -> None:
+    """Start the job that builds a graph of the source, which is open until it ends; an error is drawn."""
+    with shown_errors():
         name = free_name(name)
-    except HopscopeError as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        st.error(plain(str(error)))
-        return
 
-    def work(job: Job) -> tuple[str, list[str]]:
-        try:
-            file = source(job)
-            keep_graph(file, name, way, job)
-            engine().forget(name)
-            return name, file.tally.sentences()
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        def work(job: Job) -> list[str]:
+            with source(job) as file:
+                keep_graph(file, name, way, job)
+                return file.tally.sentences()
 
-    begin_with(name, work)
+        begin_adding(name, work)
 
 
-def begin_with(name: str, work: Callable[[Job], tuple[str, list[str]]]) -> None:
-    """Start the job that adds the graph of that name; it gives the name and sentences on what came
-    of it."""
-    session.upload_job = engine().jobs.run(f"add-{name}", work, again=True).key
+def begin_adding(name: str, work: Callable[[Job], list[str]]) -> None:
+    """Start the job that adds the graph of that name and gives sentences on what came of it."""
+
+    def add(job: Job) -> ImportOutcome:
+        notes = work(job)
+        engine().forget(name)
+        words = tr("The graph {name} is ready.", name=name)
+        return ImportOutcome(words, tuple(notes), ways=partial(_ways, name))
+
+    begin(f"add-{name}", add)
 
 
-def follow_job(job: Job) -> None:
-    """Draw the job's progress, and what to do when it has ended."""
-    cancelled = tr("Cancelled; nothing was kept of it.") if job.status == CANCELLED else ""
-    working(job, "upload", cancelled)
-    if job.error:
-        caption("Nothing was kept of it. Correct it and try again.")
-    if job.status != DONE:
-        return
-    name, notes = job.result
-    st.success(tr("The graph {name} is ready.", name=plain(name)), icon=":material/check_circle:")
-    for note in notes:
-        st.caption(plain(note))
-    button(tr("Open it"), partial(_open, name), key="upload_open")
+def _ways(name: str) -> None:
+    """The button that opens a graph."""
+    st.button(tr("Open it"), key="upload_open", type="primary", on_click=_open, args=(name,))
 
 
 def _open(name: str) -> None:
     session.choose(GraphSource(name))
-    del session.upload_job
-    st.query_params.clear()
+    session.graph_opened = name
+    del session.bring_job
+    lead_to("graphs", {"graph": name})

@@ -6,17 +6,14 @@ from typing import Any
 
 import streamlit as st
 
-from core.databases.address import EXAMPLES, SPARQL, address_of
+from core.databases.address import SPARQL, address_of
 from core.databases.live import HIGHEST, Settings
 from core.datasets.own import clean_name
 from core.datasets.own_graphs import add_live, free_name
-from core.errors import HopscopeError
 from core.runtime.jobs import Job
-from core.sharing import shared
-from pages.parts.bringing.graph_form import LITERAL_WORDS, WAYS, begin_with
-from pages.parts.shared.sentences import caption
-from pages.parts.shared.session import engine
-from pages.parts.shared.text import plain
+from pages.parts.bringing.graph_files import literals
+from pages.parts.bringing.graph_form import WAYS, begin_adding, choose_variable
+from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.wording import tr
 
 USUAL = Settings("http://localhost")
@@ -28,17 +25,11 @@ BOUNDS = (  # the name of each bound, its label, step, and the width of its fiel
 )
 
 
-def live_database() -> None:
-    """Draw the form; sent, the database is asked whether it answers, as a job, and added where it
-    does."""
-    caption(
-        "Nothing is copied: of each question the neighbourhood of its entities is fetched when it is asked, within these bounds."
-    )
+def live_database(address: str) -> None:
+    """Draw the form; sent, the database is asked whether it answers, as a job, and added where it does."""
+    st.caption(tr("Nothing is copied: each question fetches the neighbourhood of its entities."))
     with st.form("live", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            address = st.text_input(
-                tr("Address"), key="live_address", placeholder=EXAMPLES, max_chars=500, width=390
-            )
             name = st.text_input(
                 tr("Name"),
                 key="live_name",
@@ -46,15 +37,7 @@ def live_database() -> None:
                 max_chars=80,
                 width=185,
             )
-            variable = st.text_input(
-                tr("Variable with name and password"),
-                key="live_variable",
-                placeholder=tr("HOPSCOPE_KEY_… or none"),
-                max_chars=100,
-                width=240,
-                disabled=shared(),
-                help=tr("It holds the address, a space, and name:password or a token."),
-            )
+            variable = choose_variable("live_variable", tr("Variable with name and password"))
         with st.container(horizontal=True, vertical_alignment="bottom"):
             bounds: dict[str, Any] = {
                 name: st.number_input(
@@ -79,14 +62,7 @@ def live_database() -> None:
                     "Of SPARQL: a tag such as de or pt-BR; none: things are called by their identifiers."
                 ),
             )
-            literals = st.selectbox(
-                tr("Literals of SPARQL that are no labels"),
-                list(LITERAL_WORDS),
-                format_func=LITERAL_WORDS.__getitem__,
-                key="live_literals",
-                width=260,
-                help=tr("Dates, numbers, texts. Only entities can be answers."),
-            )
+            chosen = literals("live_literals")
             way = st.selectbox(
                 tr("Searches run"),
                 list(WAYS),
@@ -97,27 +73,23 @@ def live_database() -> None:
         pressed = st.form_submit_button(tr("Add it"), type="primary", icon=":material/bolt:")
     if not pressed:
         return
-    try:
+    with shown_errors():
         found = address_of(address)
-        scheme = (
-            "sparql+" if found.kind == SPARQL and not address.strip().startswith("sparql+") else ""
-        )
+        is_bare = found.kind == SPARQL and not address.startswith("sparql+")
         bounds["seconds"] = float(bounds["seconds"])
-        key = "" if shared() else variable.strip()
         settings = Settings(
-            scheme + address.strip(), way, key, language.strip(), literals, **bounds
+            ("sparql+" if is_bare else "") + address,
+            way,
+            variable,
+            language=language.strip(),
+            literals=chosen,
+            **bounds,
         )
-        cleaned = free_name(
-            name.strip() or clean_name(found.database or found.title.partition(":")[0])
-        )
-    except HopscopeError as error:
-        st.error(plain(str(error)))
-        return
+        usual = clean_name(found.database or found.title.partition(":")[0])
+        cleaned = free_name(name.strip() or usual)
 
-    def work(job: Job) -> tuple[str, list[str]]:
-        job.report(tr("Asking {found}", found=found.title))
-        graph = add_live(settings, cleaned, job)
-        engine().forget(cleaned)
-        return cleaned, [graph.live.words]
+        def work(job: Job) -> list[str]:
+            job.report(tr("Asking {found}", found=found.title))
+            return [add_live(settings, cleaned, job).live.words]
 
-    begin_with(cleaned, work)
+        begin_adding(cleaned, work)

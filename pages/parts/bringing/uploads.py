@@ -1,15 +1,19 @@
-"""Uploads as files in a temporary folder, under names that cannot leave it."""
+"""What a person drops or names, and its files in a temporary folder under harmless names."""
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from core.errors import BadInput, shorten
-from pages.parts.bringing.hub_set import HubSet
+from core.io.home import cannot_save
+from core.io.temporary import temporary_folder
 from pages.parts.shared.wording import tr
 
 ODD_LETTER = re.compile(r"[^\w.\- ]")
@@ -17,23 +21,47 @@ MAX_NAME_LETTERS = 80
 MAX_FOLDER_DEPTH = 6
 
 
+@dataclass(frozen=True)
+class Dropped:
+    """Uploads, a folder of them, or what lies at a path or an address.
+
+    `id` is another one for other files, another address, or another encoding.
+    """
+
+    id: str
+    name: str
+    files: tuple[Any, ...] = ()
+    is_folder: bool = False
+    path: str = ""
+    encoding: str = ""
+
+    @contextmanager
+    def laid_down(self) -> Iterator[tuple[Path, list[Path]]]:
+        """A temporary folder, and the paths of what was dropped, of which uploads lie in it."""
+        folder = Path(tempfile.mkdtemp()) if cannot_save() else temporary_folder()
+        try:
+            if self.path:
+                yield folder, [Path(self.path)]
+            elif self.is_folder:
+                yield folder, [save_folder(self.files, folder / "0")]
+            else:
+                yield (
+                    folder,
+                    [
+                        save_upload(file, folder / str(number))
+                        for number, file in enumerate(self.files)
+                    ],
+                )
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def save_upload(file: Any, folder: Path) -> Path:
-    """Write an upload into a folder under its own name; a set from a hub stays where it is."""
-    if isinstance(file, HubSet):
-        return file.path
+    """Write an upload into a folder, which is made, under its own name."""
     path = folder / (_harmless(Path(file.name).name) or "upload.txt")
-    _write(file, path)
+    folder.mkdir(exist_ok=True)
+    path.write_bytes(file.getvalue())
     return path
-
-
-def save_uploads(files: Iterable[Any], folder: Path) -> list[Path]:
-    """Write each upload into a numbered folder of its own, as several may share a name."""
-    paths = []
-    for number, file in enumerate(files):
-        place = folder / str(number)
-        place.mkdir()
-        paths.append(save_upload(file, place))
-    return paths
 
 
 def save_folder(files: Iterable[Any], folder: Path) -> Path:
@@ -50,7 +78,7 @@ def save_folder(files: Iterable[Any], folder: Path) -> Path:
         path = folder.joinpath(*names[-MAX_FOLDER_DEPTH:] or ["_"])
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _write(file, path)
+            path.write_bytes(file.getvalue())
         except OSError as error:
             reason = error.strerror or error
             name = shorten(file.name)
@@ -61,9 +89,3 @@ def save_folder(files: Iterable[Any], folder: Path) -> Path:
 
 def _harmless(name: str) -> str:
     return ODD_LETTER.sub("_", name).lstrip(".")[-MAX_NAME_LETTERS:]
-
-
-def _write(file: Any, path: Path) -> None:
-    with open(path, "wb") as out:
-        file.seek(0)
-        shutil.copyfileobj(file, out)

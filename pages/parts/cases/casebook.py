@@ -8,15 +8,16 @@ from html import escape
 
 import streamlit as st
 
-from core.cases import Case, cases, duplicate, examples, export, load, tags
+from core.cases import Case, cases, duplicate, examples, export, tags
 from core.cases.store import OWNED_AS
+from pages.parts.bringing.drop_zone import drop_zone
 from pages.parts.compare.presenting import offer
 from pages.parts.question.permalink import case_link
-from pages.parts.shared.actions import button, shown_errors
+from pages.parts.shared.actions import button
 from pages.parts.shared.people import whose
 from pages.parts.shared.sentences import caption
 from pages.parts.shared.session_state import Session, session
-from pages.parts.shared.text import many, plain
+from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 SHOWN = 25
@@ -46,8 +47,8 @@ def casebook() -> None:
             width=180,
             disabled=not known,
         )
-        with st.popover(tr("Import"), icon=":material/upload:"):
-            bring()
+        with st.popover(tr("Add"), icon=":material/add:"):
+            drop_zone()
         found = cases(text, tag or "")
         own = [case.id for case in found if not case.example]
         st.download_button(
@@ -95,22 +96,6 @@ def badges(case: Case) -> None:
         with st.container(horizontal=True, gap="small"):
             for tag in case.tags:
                 st.badge(plain(tag), color="gray")
-
-
-def bring() -> None:
-    """Take in a file of cases."""
-    caption("A file of cases exported from Hopscope. What is saved here already stays as it is.")
-    file = st.file_uploader(
-        tr("File of cases"), type=["gz", "jsonl"], key="cases_file", label_visibility="collapsed"
-    )
-    if file is not None and button(tr("Import"), key="cases_import", type="primary"):
-        with shown_errors():
-            loaded = load(file.getvalue())
-            more = tr("; {known:,} were here already", known=loaded.known) if loaded.known else ""
-            session.cases_message = tr(
-                "{cases} added{more}.", cases=many(len(loaded.added), "case"), more=more
-            )
-            st.rerun()
 
 
 def open_case(key: str) -> None:

@@ -14,13 +14,15 @@ from core.instances.prompted import prompted, published_prompts
 from core.models.price import Cap
 from core.prompts import LONGEST_TEMPLATE
 from core.sources import Source
-from pages.parts.bringing.finished_run import bring_run, questions_of_runs
+from pages.parts.bringing.drop_zone import drop_zone
+from pages.parts.bringing.finished_run import questions_of_runs, saved_runs
 from pages.parts.evaluate.writing import write_questions
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.question.question_sets import asked, no_questions, usual_sets
 from pages.parts.shared.actions import button, shown_errors
+from pages.parts.shared.sentences import caption
 from pages.parts.shared.session import engine, instances, store
-from pages.parts.shared.session_state import Session
+from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
@@ -79,9 +81,18 @@ def new_run() -> None:
 
 def _more_questions(on: Source) -> None:
     """Draw the ways to questions: finished runs, and a language model that writes them on documents."""
-    bring_run(on)
+    _bring(on)
     if on.is_corpus:
         write_questions(on)
+
+
+def _bring(on: Source) -> None:
+    """Draw the drop zone, in which a finished run becomes a method, and the runs of what is chosen."""
+    expanded = session.bring_job is not None and session.bring_job.key.startswith("run-")
+    with st.expander(tr("Add a finished run"), icon=":material/upload_file:", expanded=expanded):
+        caption("What another program found becomes a method here, with the same figures.")
+        drop_zone(on)
+        saved_runs(on)
 
 
 def _sets(on: Source, known: dict[str, str]) -> list[str]:

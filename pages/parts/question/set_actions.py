@@ -4,7 +4,7 @@ all."""
 from __future__ import annotations
 
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -52,6 +52,14 @@ def go_on() -> None:
         st.error(plain(led))
     elif led is not None:
         st.switch_page(led[0], query_params=led[1])
+
+
+def lead_to(page: str, query: dict[str, Any]) -> None:
+    """Go to a page, as a callback; where it is on the screen its address is emptied."""
+    if session.page in ("", page):
+        st.query_params.clear()
+    else:
+        session.led_on = (f"pages/{page}.py", query)
 
 
 def one_of(questions) -> Question:

@@ -281,8 +281,6 @@ class Session:
     evaluate_methods: Keys[Sequence[str]] = Keys(())
     # The methods that the form adds once to those chosen: a run just brought.
     evaluate_brought: Key[list[str]] = Key(list)
-    # What a finished run that was just brought holds, said once.
-    evaluate_bringing: Key[str] = Key("")
     # Whether a language model answers; set where sets are judged by its answers alone.
     evaluate_model: Widget[bool] = Widget(False)
     # Of a working run, the answers that its figures were drawn of, and when.
@@ -313,16 +311,6 @@ class Session:
     texts_tabs: Widget[str] = Widget("")
     # The tab that was open when the page was drawn last, for coming back.
     texts_open: Key[str] = Key("")
-    # The job that reads files.
-    texts_job: Key[str] = Key("")
-    # The last such job whose documents were chosen when it was done.
-    texts_taken: Key[str] = Key("")
-    # How often files were taken: the choice of files is another one after each.
-    texts_round: Key[int] = Key(0)
-    # What came of a file of questions: of which documents, notes.
-    texts_said: Key[tuple[str, str, tuple[str, ...]]] = Key(("", "", ()))
-    # How often a file of questions was taken.
-    texts_questions_round: Key[int] = Key(0)
     # The documents for which a kind of graph was chosen to begin with.
     texts_begun: Key[str] = Key("")
     # The kind of graph that is looked at.
@@ -391,16 +379,20 @@ class Session:
     count_asked: Key[str] = Key("")
     # The page and query that a question set leads to, or why not; once.
     led_on: Key[str | tuple[str, dict[str, Any]] | None] = Key(None)
-    # The job that builds an uploaded graph.
-    upload_job: Key[str] = Key("")
+    # The graph that was opened once it was added: the first tab is open again.
+    graph_opened: Key[str] = Key("")
+    # The job that brings what was dropped last.
+    bring_job: Key[Job | None] = Key(None)
+    # The last such job whose end the page took up.
+    bring_done: Key[Job | None] = Key(None)
+    # How often something was brought: the drop zone is empty after each.
+    bring_round: Key[int] = Key(0)
     # The job that looked at an uploaded file, with the file, by upload.
     looked: Keys[tuple[tuple | None, Job | None]] = Keys((None, None))
     # The database that is looked at before its graph is copied, without its key.
     database_asked: Key[DatabaseForm | None] = Key(None)
     # What of a file's questions does not fit a graph, by both.
     questions_fit: Made[str] = Made()
-    # The set that was added last, and its file.
-    questions_added: Key[tuple[str, str]] = Key(("", ""))
 
     # The model that is chosen for a role, by role.
     role: Keys[str] = Keys("")

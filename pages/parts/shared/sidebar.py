@@ -33,6 +33,12 @@ def sidebar() -> None:
     here."""
     with st.sidebar:
         _graph()
+        st.page_link(
+            "pages/graphs.py",
+            label=tr("Add files"),
+            icon=":material/add:",
+            query_params={"add": "files"},
+        )
         _models()
         signed()
         if sentence := cannot_save():

@@ -6,10 +6,10 @@ import pytest
 
 from core.datasets import datasets
 from core.graph.store import Graph
-from pages.parts.bringing.graph_files import ORIGINS
 from tests.core.databases.endpoint import endpoint
 from tests.core.databases.test_sparql import FILMS, chain
 from tests.pages.bringing.test_uploads import built, button, opened, own
+from tests.pages.bringing.zone_kit import name_it
 
 __all__ = ["own"]
 HOSTILE = '<http://x/a> <http://x/r> <http://x/b> . <http://x/a> <http://www.w3.org/2000/01/rdf-schema#label> "<img src=x onerror=alert(1)>" .'
@@ -22,8 +22,9 @@ def served():
 
 
 def looked(at, address, **given):
-    at.segmented_control(key="add_from").set_value(ORIGINS[1]).run()
-    at.text_input(key="database_address").set_value(address)
+    name_it(at, address)
+    if not any(one.label == "Look at it" for one in at.button):
+        return at
     for key, value in given.items():
         {"query": at.text_area, "limit": at.number_input}.get(key, at.text_input)(
             key=f"database_{key}"
@@ -53,7 +54,7 @@ def test_a_limit_and_a_query(own, served):
     )
     at = built(at)
     assert Graph.open(own / "graphs" / "127-0-0-1").n_edges == 7
-    assert any("the most that were to be copied" in one.value for one in at.caption)
+    assert any("the most that were to be copied" in one.value for one in at.warning)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,6 @@ def test_a_limit_and_a_query(own, served):
     [
         ("ftp://x", "A database is named as"),
         ("http://ann:secret@localhost/", "holds no name"),
-        ("", "A database is named as"),
         ("http://127.0.0.1:9/", "cannot be reached"),
     ],
 )

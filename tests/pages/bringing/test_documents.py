@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 
 import pytest
 
@@ -15,29 +13,20 @@ from pages.parts.shared.session_state import USUAL
 from tests.core.corpus.readers.test_converted import saved, sheets
 from tests.core.corpus.readers.test_hostile import SLOW
 from tests.core.corpus.readers.test_marked import made_pdf
+from tests.pages.bringing.zone_kit import choice, choose, chosen, drop, name_it, zipped
 from tests.pages.texts.texts_kit import HOSTILE, button, labels, opened, texts, until
 
-ADD = ":material/add: Add documents"
+ADD = ":material/add: Add"
 
 
 def bring(*files, name="small"):
-    at = opened(name, texts_open=ADD)
-    at.file_uploader[0].set_value([(file, content, "text/plain") for file, content in files]).run()
-    assert not at.exception
-    return at
+    at = drop(opened(name, texts_open=ADD), *files)
+    return at if chosen(at).startswith("set/") else choose(at, "documents")
 
 
 def read(at):
     button(at, "Read them").click().run()
     return until(at, lambda: at.success or at.error)
-
-
-def zipped(**files: str) -> bytes:
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    return held.getvalue()
 
 
 def test_files_become_texts_that_are_looked_at(small):
@@ -289,9 +278,7 @@ def test_a_set_is_brought_by_its_id_with_its_questions(small):
     )
     (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "Where does Ann live?"}\n')
     (folder / "qrels" / "docs.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
-    at = opened("small", texts_open=ADD)
-    field = next(one for one in at.text_input if one.label == "Or the id of a set on a hub")
-    field.set_value("irds:toy/docs").run()
+    at = name_it(opened("small", texts_open=ADD), "irds:toy/docs")
     until(at, lambda: "Read them" in labels(at))
     at.selectbox(key="texts_into").set_value("").run()
     read(at)
@@ -299,9 +286,7 @@ def test_a_set_is_brought_by_its_id_with_its_questions(small):
     assert corpus.ids == ("d1",) and [
         one.gold for name in corpus.sets for one in corpus.questions(name)
     ] == [("d1",)]
-    assert (
-        next(one for one in at.text_input if one.label == "Or the id of a set on a hub").value == ""
-    )  # it is empty after it was taken
+    assert next(one for one in at.text_input if one.label == "Path, address or id").value == ""
 
 
 def test_tables_without_a_column_in_common_are_not_chosen_from(small):
@@ -322,10 +307,9 @@ def test_cancel_ends_the_reading_of_a_long_file(small):
 
 
 def ask(content, file="asked.jsonl"):
-    at = opened(texts_open=ADD)
-    at.file_uploader[1].set_value([(file, content, "text/plain")]).run()
-    if "Keep these questions" in labels(at):
-        button(at, "Keep these questions").click().run()
+    at = drop(opened(texts_open=ADD), (file, content), brought_as="questions")
+    if "Keep the questions" in labels(at):
+        button(at, "Keep the questions").click().run()
     assert not at.exception
     return at
 
@@ -344,7 +328,9 @@ def test_questions_with_known_answers_are_a_set_that_is_asked_and_counted_by(sma
     assert (asked.answers, asked.gold) == (
         ("Turku",),
         ("town", "nowhere"),
-    ) and "Here already: small texts (1)" in texts(at)
+    )
+    at = drop(at, ("asked.jsonl", json.dumps(row)), brought_as="questions")
+    assert "Here already: small texts (1)" in texts(at)
     assert (
         "small" in corpora()["small"].sets
         and open_corpus("small").questions("small")[0].text == row["question"]
@@ -353,15 +339,12 @@ def test_questions_with_known_answers_are_a_set_that_is_asked_and_counted_by(sma
 
 def test_ten_questions_in_csv_are_looked_at_and_kept(small):
     rows = "".join(f"Where, {number}?;Turku;The town;x\n" for number in range(10))
-    at = opened(texts_open=ADD)
-    at.file_uploader[1].set_value(
-        [("asked.csv", f"question;answers;gold;remark\n{rows}".encode(), "text/csv")]
-    ).run()
+    at = drop(opened(texts_open=ADD), ("asked.csv", f"question;answers;gold;remark\n{rows}"))
     assert "10 questions, 10 with answers, 10 with gold documents. The first 8:" in texts(
         at
     ) and "asked.csv: “remark”" in texts(at)
     assert list(at.dataframe[0].value) == ["Question", "Answers", "Gold documents"]
-    button(at, "Keep these questions").click().run()
+    button(at, "Keep the questions").click().run()
     assert "10 questions kept, 10 with known answers, 10 with gold documents" in texts(at)
     assert {question.gold for question in open_corpus("small").questions("small")} == {("town",)}
 
@@ -380,7 +363,9 @@ def test_a_file_that_holds_no_such_questions_is_a_sentence(small, content, told)
 
 
 def test_shipped_texts_take_no_questions(small):
-    assert len(opened("christmas-carol", texts_open=ADD).file_uploader) == 1
+    at = drop(opened("christmas-carol", texts_open=ADD), ("q.csv", "question,answers\nwho,B\n"))
+    box = next(one for one in at.selectbox if one.label == "Questions of")
+    assert not any("Christmas" in title for title in box.options)
 
 
 HOTPOT = {
@@ -396,7 +381,7 @@ HOTPOT = {
 
 def test_a_published_set_is_read_as_it_is_with_its_questions(small):
     at = bring(("hotpot_dev.json", json.dumps([HOTPOT]).encode()))
-    assert "hotpot_dev.json holds questions with their passages; both are read" in texts(at)
+    assert "Questions with their passages" in choice(at).options[0]
     assert not [label for label in labels(at) if label.startswith("Column:")]  # nothing to choose
     at.selectbox(key="texts_into").set_value("").run()
     read(at)
@@ -426,8 +411,7 @@ def test_a_zip_of_beir_brings_its_judgements_and_says_what_was_left_out(small):
 
 
 def test_questions_without_a_known_column_name_what_was_found(small):
-    at = opened("small", texts_open=ADD)
-    content = json.dumps({"question": "Where?", "passage_key": "x"}).encode()
-    at.file_uploader[1].set_value(("q.jsonl", content, "text/plain")).run()
+    content = json.dumps({"question": "Where?", "passage_key": "x"})
+    at = drop(opened("small", texts_open=ADD), ("q.jsonl", content), brought_as="questions")
     until(at, lambda: at.error)
     assert "it has the columns question, passage_key. Looked for answer" in texts(at)

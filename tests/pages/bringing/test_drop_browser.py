@@ -29,7 +29,7 @@ def address(browser, tmp_path_factory):
 
 def test_edges_and_nodes_are_dropped_looked_at_built_asked_and_taken_out(address, tmp_path):
     with open_page(f"{address}/graphs?graph=small") as page:
-        page.get_by_role("tab", name="Add a graph").click(timeout=60_000)
+        page.get_by_role("tab", name="Add").click(timeout=60_000)
         page.locator("[data-testid=stFileUploaderDropzone]").first.wait_for()
         page.evaluate(DROP, [["ships.csv", "nodes.csv"], [EDGES, NODES]])
         page.get_by_text("known by “id”, called by “label”").wait_for(timeout=60_000)

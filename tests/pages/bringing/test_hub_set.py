@@ -1,4 +1,4 @@
-"""A set named by its id on a page: fetched, then chosen like a file; what is in the way is a sentence."""
+"""A set named by its id in the drop zone: fetched, then taken like a file; what is in the way is a sentence."""
 
 from __future__ import annotations
 
@@ -6,67 +6,41 @@ import sys
 from types import ModuleType
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.io.fetched import place_of
+from tests.pages.bringing.test_uploads import opened, own
+from tests.pages.bringing.zone_kit import chosen, name_it
+from tests.pages.texts.texts_kit import texts
+
+__all__ = ["own"]
 
 
-def page() -> None:
-    import streamlit as st
-
-    from pages.parts.bringing.hub_set import hub_set
-
-    found = hub_set("field", "hf:x/y")
-    if found is not None:
-        st.write(f"read {found.name}: {found.path.read_bytes()!r}")
+def typed(id: str) -> str:
+    """What is said once an id was typed."""
+    return texts(name_it(opened(), id))
 
 
-@pytest.fixture
-def field(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    at = AppTest.from_function(page, default_timeout=60).run()
-
-    def typed(id: str) -> str:
-        at.text_input[0].set_value(id).run()
-        for _ in range(20):
-            if said := [one.value for one in (*at.error, *at.markdown, *at.caption)]:
-                break
-            at.run()
-        assert not at.exception
-        return " ".join(said).replace("\\", "")  # which `plain` puts before marks of Markdown
-
-    return typed
-
-
-def saved(id: str, content: bytes) -> None:
-    """What was fetched before."""
-    file = place_of(f"{id}.parquet")
+def test_a_set_that_was_fetched_is_read_like_an_upload(own):
+    file = place_of("hf:a/b.parquet")
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(content)
-
-
-def test_a_set_that_was_fetched_is_read_like_an_upload(field):
-    saved("hf:a/b", b"PAR1rest")
-    said = field("hf:a/b")
-    assert (
-        "read hf-a-b.parquet: b'PAR1rest'" in said and "remove that file to fetch it again" in said
-    )
+    file.write_bytes(b"PAR1rest")
+    assert "remove that file to fetch it again" in typed("hf:a/b")
 
 
 @pytest.mark.parametrize(
     "id, sentence",
     [
-        ("rmanluo/RoG-webqsp", "Begin the id with hf: or irds:"),
+        ("rmanluo/RoG-webqsp", "There is no file"),
         ("hf:/etc", "That is a folder on this computer"),
         ("hf:", "Name a set behind the colon"),
-        ("<b>x</b>", "Begin the id with hf: or irds:"),
+        ("<b>x</b>", "There is no file <b>x</b>"),
     ],
 )
-def test_what_is_no_id_is_a_sentence(field, id, sentence):
-    assert sentence in field(id)
+def test_what_is_no_id_is_a_sentence(own, id, sentence):
+    assert sentence in typed(id)
 
 
-def test_where_no_hub_answers_or_the_package_is_missing_it_is_a_sentence(field, monkeypatch):
+def test_where_no_hub_answers_or_the_package_is_missing_it_is_a_sentence(own, monkeypatch):
     class Down(ModuleType):
         def disable_progress_bars(self):
             pass
@@ -78,19 +52,24 @@ def test_where_no_hub_answers_or_the_package_is_missing_it_is_a_sentence(field, 
     monkeypatch.setattr("core.io.fetched._reach", lambda repository: None)
     assert (
         "No hub can be reached, so some/set cannot be fetched. Fetch its files elsewhere"
-        in field("hf:some/set")
+        in typed("hf:some/set")
     )
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
-    assert "need the package ir_datasets, which is not installed: pip install ir_datasets" in field(
+    assert "need the package ir_datasets, which is not installed: pip install ir_datasets" in typed(
         "irds:beir/x"
     )
 
 
-def test_documents_are_for_texts(field):
-    place_of("irds:beir/x").mkdir(parents=True)
-    assert "a set of documents with questions; add it on Texts" in field("irds:beir/x")
+def test_a_set_of_documents_is_taken_on_any_page(own):
+    folder = place_of("irds:beir/x")
+    folder.mkdir(parents=True)
+    (folder / "corpus.jsonl").write_text('{"_id": "d1", "text": "Ann lives in Rome."}\n')
+    (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "Where does Ann live?"}\n')
+    assert chosen(name_it(opened(), "irds:beir/x")) == "set/beir"
 
 
-def test_where_the_app_is_shared_there_is_no_field(tmp_path, monkeypatch):
+def test_where_the_app_is_shared_no_set_is_fetched(own, monkeypatch):
+    at = opened()
     monkeypatch.setenv("HOPSCOPE_SHARED", "1")
-    assert not AppTest.from_function(page, default_timeout=60).run().text_input
+    for named in ("hf:a/b", str(own)):
+        assert "Paths are read only" in name_it(at, named).error[0].value

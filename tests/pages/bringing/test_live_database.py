@@ -11,10 +11,10 @@ from core.databases.live import FILE, Settings
 from core.datasets.own_graphs import add_live
 from core.sources import GraphSource
 from pages.parts.bringing.database_copy import WAYS
-from pages.parts.bringing.graph_files import ORIGINS
 from tests.core.databases.endpoint import endpoint
 from tests.core.databases.test_live import FIVE
 from tests.pages.bringing.test_uploads import PAGE, button, opened, own
+from tests.pages.bringing.zone_kit import name_it
 
 __all__ = ["own"]
 COMPARE = (
@@ -32,10 +32,10 @@ def served(own):
 
 
 def form(served, **given):
-    at = opened()
-    at.segmented_control(key="add_from").set_value(ORIGINS[1]).run()
+    at = name_it(opened(), served if isinstance(served, str) else served.url)
+    if at.error:
+        return at
     at.segmented_control(key="database_way").set_value(WAYS[1]).run()
-    at.text_input(key="live_address").set_value(served if isinstance(served, str) else served.url)
     for key, value in given.items():
         at.text_input(key=f"live_{key}").set_value(value)
     button(at, "Add it").click().run()
@@ -44,10 +44,7 @@ def form(served, **given):
 
 
 def finished(at):
-    from pages.parts.shared.session import engine
-
-    job = engine().jobs.get(at.session_state["upload_job"])
-    assert job.wait(60)
+    assert at.session_state["bring_job"].wait(60)
     return at.run()
 
 
@@ -79,9 +76,8 @@ def test_one_is_added_with_the_name_of_its_variable_alone(own, served, monkeypat
     monkeypatch.setenv("HOPSCOPE_KEY_MINE", f"{served.url} ann:secret-word")
     served.key = "ann:secret-word"
     at = finished(form(served, name="My Films", variable="HOPSCOPE_KEY_MINE"))
-    assert "The graph my-films is ready" in words(at.success) and "Asked live at 127" in words(
-        at.caption
-    )
+    assert "The graph my-films is ready" in words(at.success)
+    assert "Asked live at 127" in words(at.warning)
     described = tomllib.loads((own / "graphs" / "my-films" / FILE).read_text())
     assert (
         described["address"] == f"sparql+{served.url}" and described["key"] == "HOPSCOPE_KEY_MINE"

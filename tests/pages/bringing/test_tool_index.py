@@ -16,7 +16,6 @@ from core.instances.catalogue import find
 from core.sources import CorpusSource
 from core.types import Question
 from pages.parts.board.text_picture import TextPicture
-from pages.parts.bringing.tool_index import PATH, ZIP
 from pages.parts.bringing.uploads import save_folder
 from pages.parts.shared.session import engine
 from pages.parts.texts.beside import one_layout
@@ -24,6 +23,7 @@ from pages.parts.texts.walking import BESIDE
 from tests.core.corpus.indexes.kit import RECORDED
 from tests.core.operators.texts.kit import story
 from tests.pages.bringing.test_documents import ADD
+from tests.pages.bringing.zone_kit import drop, name_it
 from tests.pages.texts.texts_kit import button, labels, opened, texts, until
 
 
@@ -35,13 +35,13 @@ class Upload(io.BytesIO):
         self.name = name
 
 
-def looked(way, **state):
-    at = opened(texts_open=ADD, index_box=True, index_way=way, **state)
+def looked(path):
+    at = name_it(opened(texts_open=ADD), str(path))
     return until(at, lambda: "Open it" in labels(at) or at.error)
 
 
 def test_an_index_is_looked_at_by_its_path_opened_and_its_vectors_made(small):
-    at = looked(PATH, index_path=str(RECORDED / "graphrag"))
+    at = looked(str(RECORDED / "graphrag"))
     assert "Microsoft GraphRAG, version 3: 1 document, 2 chunks, 8 entities, 12 relations" in texts(
         at
     )
@@ -67,7 +67,7 @@ def test_an_index_is_looked_at_by_its_path_opened_and_its_vectors_made(small):
 def test_a_title_that_is_taken_has_a_number(small):
     assert "lightrag" not in corpora()
     for title in ("LightRAG", "LightRAG 2"):
-        at = looked(PATH, index_path=str(RECORDED / "lightrag"))
+        at = looked(str(RECORDED / "lightrag"))
         assert [one.value for one in at.text_input if one.label == "Title"] == [title]
         button(at, "Open it").click().run()
         until(at, lambda at=at: at.success)
@@ -76,7 +76,7 @@ def test_a_title_that_is_taken_has_a_number(small):
 
 def test_an_index_of_texts_that_are_here_becomes_another_graph_of_them(small):
     open_index(RECORDED / "lightrag", "harbour", "<b>Harbour</b>")
-    at = looked(PATH, index_path=str(RECORDED / "fast-graphrag"))
+    at = looked(str(RECORDED / "fast-graphrag"))
     (choice,) = [one for one in at.selectbox if one.label == "Open it as"]
     assert choice.options[0] == "new texts" and "a graph of <b>Harbour</b>" in choice.options
     choice.set_value("harbour").run()
@@ -100,21 +100,21 @@ def test_an_index_of_texts_that_are_here_becomes_another_graph_of_them(small):
     "path", ["/no/such/folder", "~nobody/x", "\0", "<img src=x onerror=alert(1)>"]
 )
 def test_a_path_of_nothing_is_a_sentence(small, path):
-    at = looked(PATH, index_path=path)
-    assert "There is no folder or file" in texts(at) and "Open it" not in labels(at)
+    at = looked(path)
+    assert "There is no file" in texts(at) and "Open it" not in labels(at)
 
 
 def test_where_others_reach_the_page_no_path_is_asked_for(small, monkeypatch):
     monkeypatch.setattr(
         "streamlit.get_option", lambda name: "0.0.0.0" if name == "server.address" else None
     )
-    from pages.parts.bringing.tool_index import _on_this_computer
+    from pages.parts.bringing.drop_zone import on_this_computer
 
-    assert not _on_this_computer()
+    assert not on_this_computer()
     monkeypatch.setattr("streamlit.get_option", lambda name: "127.0.0.1")
-    assert _on_this_computer()
+    assert on_this_computer()
     monkeypatch.setenv("HOPSCOPE_SHARED", "1")
-    assert not _on_this_computer()
+    assert not on_this_computer()
 
 
 def test_a_zip_is_opened(small):
@@ -122,10 +122,7 @@ def test_a_zip_is_opened(small):
     with zipfile.ZipFile(held, "w") as archive:
         for file in (RECORDED / "nano-graphrag").iterdir():
             archive.write(file, f"cache/{file.name}")
-    at = opened(texts_open=ADD, index_box=True, index_way=ZIP)
-    at.file_uploader(key="index_zip-0").set_value(
-        [("cache.zip", held.getvalue(), "application/zip")]
-    ).run()
+    at = drop(opened(texts_open=ADD), ("cache.zip", held.getvalue()))
     until(at, lambda: "Open it" in labels(at))
     assert (
         "nano-graphrag: 2 documents, 4 chunks, 5 entities, 5 relations, 3 communities, 3 reports"
@@ -156,7 +153,7 @@ def test_uploads_stay_in_their_folder(tmp_path):
 
 
 def test_the_opened_graph_is_on_one_layout_with_ours(small):
-    at = looked(PATH, index_path=str(RECORDED / "graphrag"))
+    at = looked(str(RECORDED / "graphrag"))
     button(at, "Open it").click().run()
     until(at, lambda: at.success)
     corpus = open_corpus("microsoft-graphrag")

@@ -18,10 +18,11 @@ from core.io.fetched import place_of
 from core.io.home import ROOT
 from core.runtime.jobs import CANCELLED, Job
 from core.sources import GraphSource
-from pages.parts.bringing import graph_files, question_file
-from pages.parts.bringing.inspection import reading_progress
+from pages.parts.bringing import drop_zone, graph_files
+from pages.parts.bringing import questions as question_forms
 from pages.parts.bringing.uploads import save_upload
 from tests.notes import NoteWith
+from tests.pages.bringing.zone_kit import drop, name_it
 
 PAGE = str(ROOT / "pages" / "graphs.py")
 HOSTILE = "<img src=x onerror=alert(1)> **bold** [x](javascript:alert(2))"
@@ -50,12 +51,8 @@ def button(at: AppTest, label: str):
     return next(b for b in at.button if b.label == label)
 
 
-def add(at: AppTest, key: str, name: str, content: bytes | str) -> AppTest:
-    at.file_uploader(key=key).upload(
-        name, content if isinstance(content, bytes) else content.encode()
-    ).run()
-    assert not at.exception
-    return at
+def add(at: AppTest, kind: str, name: str, content: bytes | str) -> AppTest:
+    return drop(at, (name, content), brought_as=kind)
 
 
 def built(at: AppTest) -> AppTest:
@@ -72,13 +69,13 @@ GRAPHML = '<graphml><graph><node id="A"/><node id="B"/><edge source="A" target="
 
 
 def test_a_graphml_file_becomes_a_graph(own):
-    at = built(add(opened(), "upload", "t.graphml.gz", gzip.compress(GRAPHML.encode())))
+    at = built(add(opened(), "graph", "t.graphml.gz", gzip.compress(GRAPHML.encode())))
     assert datasets()["t"].open().triple_text(0) == "A -> r -> B"
     assert not at.error
 
 
 def test_more_columns_are_chosen(own):
-    at = add(opened(), "upload", "five.tsv", "A\tr\tB\tm.1\tm.2\n")
+    at = add(opened(), "graph", "five.tsv", "A\tr\tB\tm.1\tm.2\n")
     assert "line 1: found 5 columns" in at.error[0].value.replace("\\", "")
     at.text_input(key="upload_columns").set_value("4,2,5").run()
     assert not at.error and list(at.dataframe[0].value["Head"]) == ["m.1"]
@@ -88,21 +85,21 @@ def test_more_columns_are_chosen(own):
 
 def test_bombs_are_refused(own, monkeypatch):
     monkeypatch.setattr(graph_files, "MOST_TEXT", 1 << 20)
-    monkeypatch.setattr(question_file, "MOST_TEXT", 1 << 20)
+    monkeypatch.setattr(question_forms, "MOST_TEXT", 1 << 20)
     bomb = gzip.compress(b"A" * (3 << 20) + b"\tr\tB\n")
-    at = add(opened(), "upload", "bomb.tsv.gz", bomb)
+    at = add(opened(), "graph", "bomb.tsv.gz", bomb)
     assert "more than 1 MB" in at.error[0].value
     laughs = '<!DOCTYPE g [<!ENTITY a "ha">]><graphml>&a;</graphml>'
-    assert "declares XML entities" in add(at, "upload", "laughs.graphml", laughs).error[0].value
-    assert "more than 1 MB" in add(at, "upload_questions", "bomb.txt.gz", bomb).error[-1].value
-    monkeypatch.setattr(question_file, "MOST_FILE", 4)
-    assert "larger than" in add(at, "upload_questions", "q.txt", "who\tA\n").error[-1].value
+    assert "declares XML entities" in add(at, "graph", "laughs.graphml", laughs).error[0].value
+    assert "more than 1 MB" in add(at, "questions", "bomb.txt.gz", bomb).error[-1].value
+    monkeypatch.setitem(drop_zone.MAX_MEGABYTES, "questions", 0)
+    assert "larger than" in add(at, "questions", "q.txt", "who\tA\n").error[-1].value
 
 
 def test_questions_are_looked_at_and_kept(own):
     at = add(
         opened(),
-        "upload_questions",
+        "questions",
         "My rows.jsonl",
         json.dumps(ROW) + "\n" + json.dumps({"question": "who"}),
     )
@@ -113,6 +110,7 @@ def test_questions_are_looked_at_and_kept(own):
     button(at, "Keep the questions").click().run()
     assert not at.exception and "my\\-rows" in at.success[0].value
     assert list(datasets()["small"].sets) == ["my-rows"] and questions("my-rows")[0].text == HOSTILE
+    at = add(at, "questions", "My rows.jsonl", json.dumps(ROW))
     button(at, "Keep the questions").click().run()
     assert "already a question set" in at.error[0].value
     at = opened()
@@ -128,7 +126,7 @@ def kept_table(own) -> AppTest:
     at = AppTest.from_file(str(ROOT / "main.py"), default_timeout=60)
     at.session_state.source = GraphSource("small")
     at.switch_page("pages/graphs.py").run()
-    at = add(at, "upload_questions", "Mine.csv", TABLE)
+    at = add(at, "questions", "Mine.csv", TABLE)
     assert NoteWith("2 questions", "1 with entities", "1 with answers") in [
         caption.value for caption in at.caption
     ]
@@ -157,40 +155,33 @@ def test_a_table_is_kept_and_evaluated(own):
     )
 
 
-def test_a_table_of_questions_among_graphs_is_noticed(own):
-    at = add(opened(), "upload", "q.csv", "question,answers,entities\nwho,B,A\n")
-    assert "looks like a table of questions" in at.warning[0].value
-
-
 def test_the_form_has_an_example_that_is_taken(own):
     at = opened()
     shown = next(
         code.value for code in at.code if code.value.startswith("question,answers,entities")
     )
-    at = add(at, "upload_questions", "copied.csv", shown)
+    at = add(at, "questions", "copied.csv", shown)
     assert not at.error and NoteWith("2 questions", "2 with entities", "2 with answers") in [
         caption.value for caption in at.caption
     ]
 
 
 def test_each_question_can_be_asked_on_its_own_graph(own):
-    at = add(opened(), "upload_questions", "rog.json", json.dumps([ROW]))
+    at = add(opened(), "questions", "rog.json", json.dumps([ROW]))
     at.selectbox(key="questions_asked_on").set_value("question").run()
     button(at, "Keep the questions").click().run()
     assert datasets()["small"].graph_for("rog", questions("rog")[0]).n_edges == 2
 
 
 def test_what_does_not_fit_the_graph_is_told_before_anything_is_kept(own):
-    at = add(
-        opened(), "upload_questions", "q.csv", "question,answers,entities\nwho,B,A\nwho,B,Zoe\n"
-    )
+    at = add(opened(), "questions", "q.csv", "question,answers,entities\nwho,B,A\nwho,B,Zoe\n")
     assert [one.value.replace("\\", "") for one in at.warning] == [
         NoteWith("2 questions on small", 1, "“Zoe”")
     ]
 
 
 def test_columns_are_named_where_the_file_does_not(own):
-    at = add(opened(), "upload_questions", "q.tsv", "7\twho\tB\tA\n")
+    at = add(opened(), "questions", "q.tsv", "7\twho\tB\tA\n")
     assert "most of its lines hold 4 columns" in at.error[0].value
     next(one for one in at.text_input if one.label == "Columns").set_value(
         "id,question,answers,entities"
@@ -208,11 +199,11 @@ def test_columns_are_named_where_the_file_does_not(own):
         ("q.jsonl", '{"question": "a"}\n{', "line 2: not JSON"),
         ("q.txt", "who\n", "line 1: expected"),
         ("q.csv", "question,answers\nwho,A\n,B\n", "row 3: the question is empty"),
-        ("q.txt", "", "no questions"),
+        ("q.txt", "[]", "no questions"),
     ],
 )
 def test_bad_questions_name_the_line(own, name, text, told):
-    at = add(opened(), "upload_questions", name, text)
+    at = add(opened(), "questions", name, text)
     assert told in at.error[0].value.replace("\\", "")
     assert not any(b.label == "Keep the questions" for b in at.button)
 
@@ -221,7 +212,7 @@ def test_names_of_uploads_are_made_harmless(tmp_path):
     from types import SimpleNamespace
 
     for name in ("../../etc/passwd", "..", "", "a" * 300 + ".tsv.gz", "ü <b>.tsv"):
-        file = SimpleNamespace(name=name, seek=lambda at: None, read=lambda size=-1: b"")
+        file = SimpleNamespace(name=name, getvalue=lambda: b"")
         path = save_upload(file, tmp_path)
         assert (
             path.parent == tmp_path
@@ -237,7 +228,7 @@ def test_looking_at_a_file_is_a_job_that_can_be_cancelled(own):
         begun.append(job)
         while True:
             time.sleep(0.01)
-            reading_progress(job).step(0.5)
+            job.step(0.5)
             job.cancel()
 
     at = AppTest.from_string(
@@ -258,9 +249,7 @@ NODES = f"Id,Label,Type,Description\n1,Anna,person,{HOSTILE.replace(',', ';')}\n
 
 def test_edges_and_nodes_dropped_together_are_one_graph_with_types_and_weights(own):
     at = opened()
-    at.file_uploader(key="upload").set_value(
-        [("edges.csv", EDGES.encode(), "text/csv"), ("nodes.csv", NODES.encode(), "text/csv")]
-    ).run()
+    drop(at, ("edges.csv", EDGES), ("nodes.csv", NODES))
     said = " ".join(info.value.replace("\\", "") for info in at.info)
     assert "Nodes are read from nodes.csv: known by “id”, called by “label”" in said
     assert "1 id of edges is not in the table of nodes, and is called as it is: “9”" in said
@@ -285,34 +274,34 @@ def test_a_zip_of_tables_is_one_graph_and_a_damaged_one_says_so(own):
         archive.writestr("import/edges.csv", EDGES)
         archive.writestr("import/nodes.csv", NODES)
         archive.writestr("__MACOSX/._nodes.csv", "x")
-    at = built(add(opened(), "upload", "import.zip", packed.getvalue()))
+    at = built(add(opened(), "graph", "import.zip", packed.getvalue()))
     assert datasets()["import"].open().nodes_named("Anna")
-    at = add(opened(), "upload", "import.zip", packed.getvalue()[:100])
+    at = add(opened(), "graph", "import.zip", packed.getvalue()[:100])
     assert "damaged or no zip" in at.error[0].value.replace("\\", "")
 
 
 def test_literals_of_rdf_are_what_the_person_says(own):
     text = '<http://a/a> <http://a/r> <http://a/b> .\n<http://a/a> <http://a/age> "42" .\n'
-    at = add(opened(), "upload", "t.nt", text)
+    at = add(opened(), "graph", "t.nt", text)
     assert any("1 literal is an entity" in info.value for info in at.info)
     assert len(at.dataframe[0].value) == 2
     at.selectbox(key="upload_literals").select("attributes").run()
     assert len(at.dataframe[0].value) == 1 and at.dataframe[1].value["Description"][0] == "age: 42"
-    at = add(opened(), "upload", "t.tsv", "a\tr\tb\n")
+    at = add(opened(), "graph", "t.tsv", "a\tr\tb\n")
     assert not [box for box in at.selectbox if box.key == "upload_literals"]
 
 
 def test_the_language_of_labels_is_what_the_person_says(own):
     label = "<http://www.w3.org/2000/01/rdf-schema#label>"
     text = f'<http://a/a> <http://a/r> <http://a/b> .\n<http://a/a> {label} "cat"@en, "Katze"@de .\n<http://a/b> {label} "mouse"@en .\n'
-    at = add(opened(), "upload", "t.ttl", text)
+    at = add(opened(), "graph", "t.ttl", text)
     assert list(at.dataframe[0].value["Head"]) == ["cat"]
     for language, head in (("de", "Katze"), ("none", "a")):
         at.text_input(key="upload_language").set_value(language).run()
         assert list(at.dataframe[0].value["Head"])[:1] == [head]
     at.text_input(key="upload_language").set_value("<b>").run()
     assert "Labels are chosen by the tag of a language" in at.error[0].value and not at.exception
-    at = add(opened(), "upload", "t.tsv", "a\tr\tb\n")
+    at = add(opened(), "graph", "t.tsv", "a\tr\tb\n")
     assert not [one for one in at.text_input if one.key == "upload_language"]
 
 
@@ -330,12 +319,12 @@ def test_a_graph_and_its_questions_are_brought_by_their_id(own):
     ]
     pq.write_table(pa.Table.from_pylist(rows), file)
     at = opened()
-    at.text_input(key="upload_hub").set_value("hf:toy/rog").run()
+    name_it(at, "hf:toy/rog", "graph")
     assert (
         list(at.dataframe[0].value["Relation"]) == ["knows"]
         and at.text_input(key="upload_name_hf:toy/rog").value == "hf-toy-rog"
     )
-    at.text_input(key="upload_questions_hub").set_value("hf:toy/rog").run()
+    at = name_it(opened(), "hf:toy/rog", "questions")
     assert "1 question, 1 with entities, 1 with answers, 1 with graphs of their own" in " ".join(
         one.value for one in at.caption
     )
@@ -345,9 +334,9 @@ def test_questions_as_parquet_are_asked_on_the_graphs_of_their_rows(own):
     """RoG's rows as HuggingFace has them, as a graph and as questions."""
     held = io.BytesIO()
     pq.write_table(pa.Table.from_pylist([ROW]), held)
-    at = add(opened(), "upload_questions", "rog.parquet", held.getvalue())
+    at = add(opened(), "questions", "rog.parquet", held.getvalue())
     assert "1 question, 1 with entities, 1 with answers, 1 with graphs of their own" in " ".join(
         one.value for one in at.caption
     )
-    built(add(opened(), "upload", "rog.parquet", held.getvalue()))
+    built(add(opened(), "graph", "rog.parquet", held.getvalue()))
     assert datasets()["rog"].open().n_edges == 2

@@ -74,12 +74,10 @@ def test_save_on_compare_and_open_without_models_and_graph(app, movies, tmp_path
             with page.expect_download(timeout=30_000) as got:
                 page.get_by_role("button", name="Export").click()
             page.get_by_role("button", name="All cases").click()
-            page.get_by_role("button", name="Import").click()
+            page.get_by_role("button", name="Add").click()
             page.locator("input[type=file]").set_input_files(
                 got.value.path().rename(tmp_path / "one.cases.gz")
             )
-            page.get_by_test_id("stPopoverBody").get_by_role(
-                "button", name="Import", exact=True
-            ).click()
+            page.get_by_role("button", name="Add them", exact=True).click(timeout=30_000)
             page.get_by_text("0 cases added; 1 were here already").wait_for(timeout=30_000)
             assert not problems

@@ -20,6 +20,7 @@ from core.sources import GraphSource
 from pages.parts.graphs import shape
 from pages.parts.graphs.overview import legend, part, picture_of
 from pages.parts.graphs.walk_view import neighbourhood, picture
+from tests.pages.bringing.zone_kit import drop
 
 PAGE = str(ROOT / "pages" / "graphs.py")
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> href='javascript:alert(3)' **bold** $x$"
@@ -190,8 +191,7 @@ def test_a_large_neighbourhood_is_drawn_in_part(home):
 
 
 def upload(at: AppTest, name: str, content: bytes) -> AppTest:
-    at.file_uploader(key="upload").upload(name, content).run()
-    return at
+    return drop(at, (name, content), brought_as="graph")
 
 
 def test_a_file_with_a_wrong_column_names_the_line(own):

@@ -90,7 +90,7 @@ def test_what_was_looked_at_is_there_after_a_visit_elsewhere(built):
     )
 
 
-@pytest.mark.parametrize("tab", ["Graph", "an entity", "the steps", "Documents", "Add documents"])
+@pytest.mark.parametrize("tab", ["Graph", "an entity", "the steps", "Documents", "Add"])
 def test_nothing_serious_stands_in_the_way_of_anybody(built, tab):
     if tab == "an entity":
         enter(built)
@@ -99,7 +99,7 @@ def test_nothing_serious_stands_in_the_way_of_anybody(built, tab):
     elif tab != "Graph":
         built.get_by_test_id("stTab").filter(
             has_text=tab
-        ).last.click() if tab == "Add documents" else built.get_by_test_id("stTab").nth(1).click()
+        ).last.click() if tab == "Add" else built.get_by_test_id("stTab").nth(1).click()
         settle(built)
     for scheme in ("light", "dark"):
         take_scheme(built, scheme)
@@ -133,7 +133,7 @@ def opened_tab(page, name: str) -> str:
 
 @pytest.mark.parametrize(
     "way",
-    [("Documents", "Graph", "Add documents", "Documents", "Graph"), ("Add documents", "Graph")],
+    [("Documents", "Graph", "Add", "Documents", "Graph"), ("Add", "Graph")],
 )
 def test_each_click_on_a_tab_opens_it(address, way):
     """The first one while the page still loads."""

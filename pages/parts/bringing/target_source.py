@@ -1,0 +1,29 @@
+"""The choice of the graph or the documents that questions and runs are of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core.datasets import datasets
+from core.sources import CorpusSource, GraphSource, Source
+from pages.parts.bringing.target_corpus import own_corpora
+from pages.parts.shared.wording import tr
+
+
+def sources_for_questions() -> dict[Source, str]:
+    """The graphs, and the documents that the visitor may add to, with their titles."""
+    graphs: dict[Source, str] = {GraphSource(name): one.title for name, one in datasets().items()}
+    return graphs | {CorpusSource(name): one.title for name, one in own_corpora().items()}
+
+
+def choose_source(label: str, titles: Mapping[Source, str], here: Source, key: str) -> Source:
+    """Draw the choice among sources; to begin with it is the one that is looked at."""
+    names = list(titles)
+    whole = GraphSource(here.name.partition(":")[0])  # of the graph of one question
+    first = next((one for one in (here, whole) if one in titles), names[0])
+    words = lambda one: (
+        tr("{title} · texts", title=titles[one]) if one.documents else str(titles[one])
+    )
+    return st.selectbox(label, names, names.index(first), words, key=key, width=320)
