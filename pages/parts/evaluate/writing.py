@@ -50,12 +50,7 @@ def write_questions(on: Source) -> None:
 
 def _form(on: Source) -> None:
     usual = Recipe()
-    limits: dict[str, Any] = {
-        "min_value": 1,
-        "max_value": MAX_COUNT,
-        "width": 150,
-        "persist_state": "session",
-    }
+    limits = dict[str, Any](min_value=1, max_value=MAX_COUNT, width=150, persist_state="session")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         users = st.number_input(tr("Users"), value=usual.users, key="writing_users", **limits)
         tasks = st.number_input(
