@@ -109,8 +109,8 @@ class Corpus:
     def __iter__(self) -> Iterator[Document]:
         return (self.at(row) for row in range(len(self)))
 
-    def __contains__(self, id: str) -> bool:
-        return self._found(id) is not None
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, str) and self._found(id) is not None
 
     def at(self, row: int) -> Document:
         """The document of a row, from 0. Raises StoreError where damage was found in the background."""
