@@ -79,9 +79,8 @@ def _run(options: argparse.Namespace) -> int:
             if error.filename is None:
                 raise
             return _complain(f"{error.filename} cannot be used: {error.strerror}.", FAILED)
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # what is still to be printed would fail again
+        # what is still to be printed would fail again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _complain("What is printed cannot be written: the disk is full.", FAILED)
 
 

@@ -42,11 +42,12 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 MAX_LANES = 8
+# lines that load between them what most others need
 WARMING = (
     "PersonalizedPageRank(keep=1000) >> ShortestPaths(hops=2)",
     "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Rank(keep=4)",
     "EgoNetwork(hops=1) >> BeamSearch(hops=1, width=2)",
-)  # lines that load between them what most others need
+)
 __all__ = ["Comparison", "Engine", "Lane"]
 
 
@@ -66,13 +67,11 @@ class Engine:
         self._built = BuiltGraphs(models)
         self._waiters = Waiters()
         self.jobs = Jobs(workers=4, weigh=_weight, needed=self._waiters.looking)
-        self.evaluations = Jobs(
-            workers=1
-        )  # apart, so that hours of evaluation never keep a question waiting
+        # apart, so that hours of evaluation never keep a question waiting
+        self.evaluations = Jobs(workers=1)
         self.preparing = Jobs()  # apart as well: indexes, and measuring how they serve
-        self.trials = Jobs(
-            workers=1
-        )  # apart as well: two lines over some questions, while a person looks
+        # apart as well: two lines over some questions, while a person looks
+        self.trials = Jobs(workers=1)
         bare = Environment(models, solved, self._built)
         self.environment = replace(bare, encoding=partial(_start_encoding, self.preparing, bare))
         self._prefixes, self._queues = Prefixes(), Queues()
@@ -210,11 +209,9 @@ class Engine:
 
     def wait(self, job: Job) -> Wait | None:
         """How long a comparison waits for others before its first lane begins; None where it has begun."""
-        return (
-            None
-            if job.ended or any(lane.states for lane in job.comparison.lanes)
-            else self._queues.wait(job)
-        )
+        if job.ended or any(lane.states for lane in job.comparison.lanes):
+            return None
+        return self._queues.wait(job)
 
     def leave(self, waiter: str) -> None:
         """The waiter of that id waits for no comparison any more."""
@@ -321,10 +318,8 @@ def _complete_lanes(before: Comparison | None, ask: Ask) -> dict[str, Lane]:
 def _weight(job: Job) -> int:
     """The bytes that the result of a job takes, as far as nothing else holds it: what lanes found."""
     comparison: Comparison | None = getattr(job, "comparison", None)
-    return (
-        0
-        if comparison is None
-        else weight(
-            [(lane.states, lane.preview and lane.preview.states) for lane in comparison.lanes]
-        )
+    if comparison is None:
+        return 0
+    return weight(
+        [(lane.states, lane.preview and lane.preview.states) for lane in comparison.lanes]
     )

@@ -77,9 +77,8 @@ class Declared:
     """A value with declared parameters. Subclasses are frozen dataclasses whose fields are made by `param`; each is checked when a
     value is made, which raises BadParameter, and `repr` is the call that makes it, with what differs from the defaults."""
 
-    __dataclass_fields__: ClassVar[
-        dict[str, dataclasses.Field[Any]]
-    ]  # as subclasses are dataclasses
+    # as subclasses are dataclasses
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
     def __post_init__(self) -> None:
         for parameter in parameters(type(self)):
@@ -103,9 +102,8 @@ def parameters(cls: type[Declared]) -> tuple[Parameter, ...]:
     return _read[cls]
 
 
-_read: WeakKeyDictionary[type[Declared], tuple[Parameter, ...]] = (
-    WeakKeyDictionary()
-)  # a page asks hundreds of times
+# a page asks hundreds of times
+_read: WeakKeyDictionary[type[Declared], tuple[Parameter, ...]] = WeakKeyDictionary()
 
 
 def values(operator: Declared) -> Mapping[str, Any]:

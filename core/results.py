@@ -167,13 +167,12 @@ def hits_dict(graph, state: State, gold: tuple[str, ...] = ()) -> dict[str, list
 
 
 def _hits(graph, hits: Ranking, gold: frozenset[int]) -> list[dict[str, Any]]:
-    own = (
-        leaves(graph, hits.items)
-        if hits.kind == "node"
-        else dict(zip(hits.items, hits.items))
-        if hits.kind == "chunk"
-        else {}
-    )
+    if hits.kind == "node":
+        own = leaves(graph, hits.items)
+    elif hits.kind == "chunk":
+        own = dict(zip(hits.items, hits.items))
+    else:
+        own = {}
     rows = zip(
         hits.items,
         hit_names(graph, hits.kind, hits.items),
@@ -206,15 +205,13 @@ def _sources(graph, hits: Ranking) -> list[list[str]]:
 def excerpt_dict(graph, state: State) -> dict[str, Any] | None:
     """The sentence nearest to the question, where no language model was asked: `text, chunk, score`."""
     one = state.excerpt
-    return (
-        None
-        if one is None
-        else {
-            "text": one.text,
-            "chunk": hit_names(graph, "chunk", [one.chunk])[0],
-            "score": one.score,
-        }
-    )
+    if one is None:
+        return None
+    return {
+        "text": one.text,
+        "chunk": hit_names(graph, "chunk", [one.chunk])[0],
+        "score": one.score,
+    }
 
 
 def prompt_dict(state: State) -> dict[str, Any]:
@@ -286,11 +283,10 @@ def influence_dict(lane: Lane, one: Influence) -> dict[str, Any]:
     items = []
     for at, weight in enumerate(one.weights):
         item = item_at(lane.state, one.by_model, weight.kind, weight.place)
-        name = (
-            lane.graph.text(item)
-            if weight.kind == "path"
-            else hit_names(lane.graph, weight.kind, [item])[0]
-        )
+        if weight.kind == "path":
+            name = lane.graph.text(item)
+        else:
+            name = hit_names(lane.graph, weight.kind, [item])[0]
         kind = "relation" if weight.kind == "triple" else weight.kind
         said = {
             "influence": weight.influence,

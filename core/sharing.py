@@ -22,14 +22,12 @@ from core.io.home import home
 from core.io.rows import RowFile, Schema
 
 TABLE = "CREATE TABLE owners (kind TEXT NOT NULL, name TEXT NOT NULL, owner TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (kind, name))"
-SCHEMA = Schema(
-    "the owners", (TABLE,)
-)  # what cannot be read says so: nobody is taken for an owner unseen
+# what cannot be read says so: nobody is taken for an owner unseen
+SCHEMA = Schema("the owners", (TABLE,))
 VISIT = "visit "  # before the id of somebody who did not sign in; no email address holds a space
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
-_SMALL = str.maketrans(
-    ascii_uppercase, ascii_lowercase
-)  # of other letters some are told apart by their case alone
+# of other letters some are told apart by their case alone
+_SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 @dataclass(frozen=True)

@@ -414,9 +414,8 @@ class State:
     communities: Ranking | None = None
     linked: Ranking | None = None
     waiting: tuple[Ranking, ...] = ()
-    hidden: HiddenStates | None = field(
-        default=None, metadata={"saved": False}
-    )  # of the nodes that were read; too large to keep
+    # of the nodes that were read; too large to keep
+    hidden: HiddenStates | None = field(default=None, metadata={"saved": False})
     tables: tuple[ContextTable, ...] | None = (
         None  # what the prompt will show, each within its budget
     )

@@ -35,11 +35,12 @@ NEED = {
     "graph": "a graph, and nothing before it makes one",
     "communities": "communities, and nothing before it finds any",
 }
+# what a build has once
 AGAIN = {
     "chunks": "cuts chunks, and they are cut before it",
     "facts": "reads chunks, and they are read before it",
     "graph": "makes a graph, and one is made before it",
-}  # what a build has once
+}
 AFTER = {
     "extract": "chunks were read",
     "resolve": "names were joined",
@@ -89,9 +90,8 @@ class BuildContext:
     workers: Workers | None = None
     recutting: Recut = field(default_factory=Recut)
     language: str = ""  # the code of that of the documents, empty where it is not known
-    chats: dict[str, CachedChat] = field(
-        default_factory=dict
-    )  # those that were asked, by name or role
+    # those that were asked, by name or role
+    chats: dict[str, CachedChat] = field(default_factory=dict)
     _engines: dict[str, Chat] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 

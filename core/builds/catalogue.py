@@ -162,14 +162,12 @@ def chosen(graph: str, extractor: str = "") -> Build:
         raise BadParameter(
             f"There is no extractor “{shorten(extractor)}”.{nearest(extractor, EXTRACTORS)}"
         )
-    return (
-        next(
+    if extractor:
+        return next(
             (build for wanted in (extractor, "") for build in fit if wanted == build.extractor),
             fit[0],
         )
-        if extractor
-        else fit[0]
-    )
+    return fit[0]
 
 
 def _asking(operator: BuildOperator, model: str) -> BuildOperator:

@@ -11,10 +11,8 @@ import numpy as np
 from core.errors import ModelUnavailable
 from core.watch import NO_WATCH, Watch
 
-SEED, FITTED = (
-    224,
-    0,
-)  # as RAPTOR's: of the mixtures that are compared, and of the one that is taken
+# as RAPTOR's: of the mixtures that are compared, and of the one that is taken
+SEED, FITTED = (224, 0)
 DIMENSIONS = 10
 SHARE = 0.1  # the least probability with which a vector belongs to a cluster of a mixture
 MAX_COMPONENTS = 49  # components of a mixture
@@ -208,7 +206,6 @@ def _projected(vectors: np.ndarray, dimensions: int) -> np.ndarray:
     mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks) / len(vectors)
     spread = sum((centred := block - mean).T @ centred for block in blocks)
     axes = np.linalg.eigh(spread)[1][:, : -dimensions - 1 : -1]
-    axes *= np.sign(
-        axes[np.abs(axes).argmax(axis=0), np.arange(dimensions)]
-    )  # an axis has two directions
+    # an axis has two directions
+    axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(dimensions)])
     return np.concatenate([(block - mean) @ axes for block in blocks])

@@ -84,11 +84,10 @@ class Cost:
 
     def words(self) -> str:
         """The cost in a sentence or two."""
-        text = (
-            f"{self.missing:,} of {self.chunks:,} chunks are to be read"
-            if self.missing
-            else f"{self.chunks:,} chunks"
-        )
+        if self.missing:
+            text = f"{self.missing:,} of {self.chunks:,} chunks are to be read"
+        else:
+            text = f"{self.chunks:,} chunks"
         if self.usage.calls:
             text += f": {self.reading.words()}"
             text += (
@@ -113,11 +112,9 @@ class Cost:
     def time(self) -> list[str]:
         """How long it takes where no language model is asked, from half to twice as long as its operators took before; nothing where one
         of them was not measured yet."""
-        return (
-            []
-            if self.seconds is None or self.calls
-            else [f"That takes {roughly(self.seconds)} here."]
-        )
+        if self.seconds is None or self.calls:
+            return []
+        return [f"That takes {roughly(self.seconds)} here."]
 
 
 def cost(corpus: Corpus, build: Build, models: Models, watch: Watch = NO_WATCH) -> Cost:
@@ -139,11 +136,10 @@ def cost(corpus: Corpus, build: Build, models: Models, watch: Watch = NO_WATCH) 
     later, rest = [], Asked()
     for operator in build.line:
         usage = operator.expected(chunks)
-        more = (
-            _priced(usage, measured(ctx, operator.chats()[0], usage), operator.chats(), ctx)
-            if usage.calls
-            else Asked()
-        )
+        if usage.calls:
+            more = _priced(usage, measured(ctx, operator.chats()[0], usage), operator.chats(), ctx)
+        else:
+            more = Asked()
         rest += more
         if sentence := operator.later():
             later.append(
@@ -205,8 +201,6 @@ def _priced(usage: Usage, seconds: float | None, names: Sequence[str], ctx: Buil
     price = getattr(ctx.models, "price", lambda name: None)
     found = next((one[1] for name in names if (one := price(name)) is not None), None)
     known = found is not None and found.known and bool(usage.calls)
-    return (
-        Asked(usage, seconds, found.of(usage), found.currency)
-        if found is not None and known
-        else Asked(usage, seconds)
-    )
+    if found is not None and known:
+        return Asked(usage, seconds, found.of(usage), found.currency)
+    return Asked(usage, seconds)

@@ -52,9 +52,8 @@ class Facts:
 
     def to_json(self) -> str:
         """As one line of JSON: rows of values, in the order of the fields."""
-        rows = lambda items: [
-            list(vars(item).values()) for item in items
-        ]  # in the order of the fields, as they were set
+        # in the order of the fields, as they were set
+        rows = lambda items: [list(vars(item).values()) for item in items]
         return json.dumps(
             [rows(self.entities), rows(self.relations), self.unreadable, self.dropped, self.notes],
             ensure_ascii=False,

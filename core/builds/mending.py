@@ -92,11 +92,10 @@ def by_vectors(
     """Merges of entities whose names have vectors of a cosine of `least` or more, the most alike first: of the 4,000 with the most
     relations. Not where their numbers differ, as of two years, or where spelling says it already."""
     entities, counts = list(_entities(graph)), _passages(graph)
-    degrees = (
-        graph.degrees(np.array([node for node, _ in entities], np.int64))
-        if entities
-        else np.empty(0)
-    )
+    if entities:
+        degrees = graph.degrees(np.array([node for node, _ in entities], np.int64))
+    else:
+        degrees = np.empty(0)
     best = sorted(range(len(entities)), key=lambda at: (-degrees[at], entities[at][1]))[:COMPARED]
     chosen = [entities[at] for at in best]
     if len(chosen) < 2:
@@ -142,11 +141,9 @@ def _entities(graph: Graph) -> Iterator[tuple[int, str]]:
 def _passages(graph: Graph) -> np.ndarray:
     """Of how many chunks each node comes; of a graph without any, its edges."""
     table = graph.columns.nodes
-    return (
-        table.lists("chunks").counts
-        if table is not None and table.has("chunks")
-        else graph.degrees(np.arange(graph.n_nodes))
-    )
+    if table is not None and table.has("chunks"):
+        return table.lists("chunks").counts
+    return graph.degrees(np.arange(graph.n_nodes))
 
 
 def _singular(word: str) -> str:
@@ -154,8 +151,6 @@ def _singular(word: str) -> str:
         return word
     if word.endswith("ies"):
         return f"{word[:-3]}y"
-    return (
-        word[:-2]
-        if word.endswith(("ches", "shes", "xes", "sses", "zes"))
-        else word.removesuffix("s")
-    )
+    if word.endswith(("ches", "shes", "xes", "sses", "zes")):
+        return word[:-2]
+    return word.removesuffix("s")

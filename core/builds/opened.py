@@ -25,11 +25,9 @@ class OpenedIndex(BuildOperator):
     tool: str = param("graphrag", "Tool", "The tool that made the index.", choices=tuple(TOOLS))
 
     def lacks(self, corpus: Corpus) -> str:
-        return (
-            ""
-            if opened_of(corpus, self.tool)
-            else f"The corpus “{corpus.name}” was not opened from an index of {self.called}."
-        )
+        if opened_of(corpus, self.tool):
+            return ""
+        return f"The corpus “{corpus.name}” was not opened from an index of {self.called}."
 
     def basis(self, corpus: Corpus) -> str:
         taken = opened_of(corpus, self.tool)

@@ -140,9 +140,8 @@ class BuildReport:
     counts: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     usage: Usage = Usage()
-    usage_saved: Usage = (
-        Usage()
-    )  # of replies that were saved before, as they cost when they were made
+    # of replies that were saved before, as they cost when they were made
+    usage_saved: Usage = Usage()
     seconds: dict[str, float] = field(default_factory=dict)  # by operator
     steps: list[StepCost] = field(default_factory=list)
     fresh: int = 0  # texts that were read or encoded now, rather than found saved

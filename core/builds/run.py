@@ -123,15 +123,14 @@ def status(corpus: Corpus, build: str | Build) -> Status:
             and known.get("graph", placed) == placed
         )
         uncovered = first.uncovered(corpus)
-        outdated = (
-            ""
-            if current
-            else EARLIER
-            if not same
-            else uncovered or CHANGED
-            if same_language
-            else _other_language(code, corpus)
-        )
+        if current:
+            outdated = ""
+        elif not same:
+            outdated = EARLIER
+        elif same_language:
+            outdated = uncovered or CHANGED
+        else:
+            outdated = _other_language(code, corpus)
         indexed = bool(known.get("indexed", True))
         renamed = current and name_merges(known["report"]).differ_with(_refused(corpus))
         if renamed:
@@ -433,12 +432,11 @@ def _timed(
 
 def _part_of(operator: BuildOperator) -> str:
     """Whether a step makes the graph, or groups it and describes the groups, or makes vectors, which is its index."""
-    return (
-        INDEX
-        if operator.stage == "index"
-        or (operator.stage in ("group", "tell") and "graph" in operator.reads)
-        else GRAPH
-    )
+    if operator.stage == "index" or (
+        operator.stage in ("group", "tell") and "graph" in operator.reads
+    ):
+        return INDEX
+    return GRAPH
 
 
 def _stored(made: Made, build: Build, folder: Path, temporary: Path) -> Made:
@@ -469,11 +467,9 @@ def _word(build: Build) -> str:
     """How the command line names a build."""
     if build.own:
         return f'"{build.id}"'
-    return (
-        f"{build.graph} --extractor {build.extractor}"
-        if build.extractor
-        else build.graph or f"'{build.id}'"
-    )
+    if build.extractor:
+        return f"{build.graph} --extractor {build.extractor}"
+    return build.graph or f"'{build.id}'"
 
 
 def _bare(build: Build) -> bool:

@@ -85,7 +85,6 @@ def measured(ctx: BuildContext, name: str, usage: Usage) -> float | None:
     if known is None or not usage.calls:
         return None if usage.calls else 0.0
     seconds, read, written = known
-    share = (
-        (usage.tokens_in + 4 * usage.tokens_out) / usage.calls / max(1.0, read + 4 * written)
-    )  # a token written takes as long as four read
+    # a token written takes as long as four read
+    share = (usage.tokens_in + 4 * usage.tokens_out) / usage.calls / max(1.0, read + 4 * written)
     return usage.calls * seconds * share

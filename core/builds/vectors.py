@@ -84,11 +84,9 @@ class Vectors(BuildOperator):
         of: Of = self.of  # type: ignore[assignment]  # one of OF
         if total := count(made.graph, of):
             encoder = ctx.models.encoder(self.encoder)
-            given = (
-                taken_vectors(made.corpus, made.opened, of, total, encoder, ctx)
-                if made.opened
-                else None
-            )
+            given = None
+            if made.opened:
+                given = taken_vectors(made.corpus, made.opened, of, total, encoder, ctx)
             more: dict[str, Any] = (
                 {"worded": given.vectors.texts, "source": given.source} if given else {}
             )
@@ -128,9 +126,8 @@ class Vectors(BuildOperator):
 
 def _note_long(made: Made, most: int, ctx: BuildContext) -> None:
     """Note how many chunks are longer than the tokens that an encoder reads, where it says how many these are."""
-    assert (
-        made.graph is not None and made.graph.columns.chunks is not None
-    )  # vectors of chunks were just made
+    # vectors of chunks were just made
+    assert made.graph is not None and made.graph.columns.chunks is not None
     long = int((made.graph.columns.chunks.numbers("tokens") > most).sum()) if most else 0
     if long:
         ctx.report.note(

@@ -12,9 +12,8 @@ STATEMENTS = (
     time REAL NOT NULL, about TEXT NOT NULL, PRIMARY KEY (digest, question, line, answer))""",
 )
 
-SCHEMA = Schema(
-    "the saved cases", STATEMENTS, application=0x486F7043, version=1
-)  # "HopC" in the file's header
+# "HopC" in the file's header
+SCHEMA = Schema("the saved cases", STATEMENTS, application=0x486F7043, version=1)
 
 
 def saved_cases() -> RowFile:

@@ -14,14 +14,8 @@ from core.sharing import check_may_change, forget_owner, made
 from core.types import Question, Rating
 
 OWNED_AS = "rating"
-COLUMNS = (
-    "question",
-    "digest",
-    "line",
-    "answer",
-    "up",
-    "time",
-)  # of the table; what else is told of a rating is one text in JSON
+# of the table; what else is told of a rating is one text in JSON
+COLUMNS = ("question", "digest", "line", "answer", "up", "time")
 
 
 def answer_text(lane: Lane) -> str:

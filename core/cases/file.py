@@ -75,11 +75,10 @@ def _read(row: Mapping[str, Any]) -> tuple[Case, bytes]:
         isinstance(text, str) for text in (*row["tags"], row["notes"])
     ):
         raise TypeError("notes and tags must be texts")
-    key = (
-        row["id"]
-        if isinstance(row["id"], str) and ID.fullmatch(row["id"])
-        else uuid.uuid4().hex[:12]
-    )
+    if isinstance(row["id"], str) and ID.fullmatch(row["id"]):
+        key = row["id"]
+    else:
+        key = uuid.uuid4().hex[:12]
     case = replace(
         about(comparison), id=key, created=times[0], changed=times[1], link=_link(row["link"])
     )

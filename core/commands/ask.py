@@ -143,9 +143,8 @@ def run(options) -> int:
             "text": together(job.comparison, found),
             "lanes": lanes,
         }
-    for making in engine.preparing.of(
-        "index-"
-    ):  # vectors, of which what is encoded is kept: this process ends
+    # vectors, of which what is encoded is kept: this process ends
+    for making in engine.preparing.of("index-"):
         making.stop()
         making.wait(STOPPED)
     if options.json:

@@ -159,11 +159,9 @@ def _add(options) -> int:
 
 def _list(options) -> int:
     for name, corpus in corpora().items():
-        kind = (
-            f"{_counted(corpus.n_documents)}"
-            if isinstance(corpus, Corpus)
-            else "comes with Hopscope"
-        )
+        kind = "comes with Hopscope"
+        if isinstance(corpus, Corpus):
+            kind = f"{_counted(corpus.n_documents)}"
         print(f"{name:24} {corpus.title}  ({kind})")
     return OK
 

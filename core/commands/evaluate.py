@@ -450,11 +450,9 @@ def print_why_lost(engine, store, summary: Summary) -> None:
         found = why_lost(engine, store, summary.run, instance)
         print("\n".join(["", *found.sentences(names)]))
         for one in found.lost[:SHOWN_LOST]:
-            beside = (
-                f"; {names[one.nearest]} did not lose it, {one.shared:,} of {one.of:,} in common"
-                if one.nearest
-                else ""
-            )
+            beside = ""
+            if one.nearest:
+                beside = f"; {names[one.nearest]} did not lose it, {one.shared:,} of {one.of:,} in common"
             print(f"  {one.text}\n    {one.cause}{beside}. {one.change}".rstrip())
         if len(found.lost) > SHOWN_LOST:
             print(f"  and {len(found.lost) - SHOWN_LOST:,} more")

@@ -102,9 +102,7 @@ def _figures(record: dict[str, Any]) -> None:
 
 def _print(record: dict[str, Any]) -> None:
     _figures(record)
-    verdict = (
-        "it is served"
-        if record["kept"]
-        else "it is no better than late interaction, so it is not saved"
-    )
+    verdict = "it is no better than late interaction, so it is not saved"
+    if record["kept"]:
+        verdict = "it is served"
     print(f"{RERANKER}: {verdict}")

@@ -11,11 +11,8 @@ from core.models.declared import ROLES
 from core.models.discovery import find_servers, list_models, role_kind
 from core.models.registry import Registry
 
-BACKENDS = {
-    "chat": "openai",
-    "encoder": "openai-embeddings",
-    "reranker": "rerank",
-}  # of what lies behind a server
+# of what lies behind a server
+BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker": "rerank"}
 
 
 def add(commands) -> None:

@@ -387,26 +387,23 @@ def _differs(options, wanted: Experiment, sets: dict[str, str], engine) -> list[
     """The settings that are not the paper's, in sentences."""
     if wanted.retrieval and wanted.model:
         keywords, others = engine.models.title("choose"), engine.models.title("answer")
-        said = (
-            "none, so that rows that would ask one work on the question itself"
-            if options.no_llm
-            else f"{others}, for keywords {keywords}"
-        )
+        if options.no_llm:
+            said = "none, so that rows that would ask one work on the question itself"
+        else:
+            said = f"{others}, for keywords {keywords}"
         return [
             *wanted.differs,
             f"Language models while retrieving: {said}.",
             *_small(options, wanted, sets),
         ]
-    answered = (
-        "nobody: the graph reader's names are scored"
-        if options.no_llm
-        else engine.models.title("answer")
-    )
-    found = (
-        [*wanted.differs, f"Answers in the paper: {wanted.answers}. Here: {answered}."]
-        if wanted.model
-        else [*wanted.differs]
-    )
+    if options.no_llm:
+        answered = "nobody: the graph reader's names are scored"
+    else:
+        answered = engine.models.title("answer")
+    if wanted.model:
+        found = [*wanted.differs, f"Answers in the paper: {wanted.answers}. Here: {answered}."]
+    else:
+        found = [*wanted.differs]
     return [*found, *_small(options, wanted, sets)]
 
 
@@ -450,11 +447,9 @@ def _quartiles(wanted: Experiment, after: str, name: str, summary: Summary) -> l
 
 def _part(summary: Summary) -> str:
     spec = summary.run.spec
-    return (
-        f"{spec['sample']:,} of the {spec['of']:,} questions of {spec['set']}."
-        if spec["sample"] < spec["of"]
-        else ""
-    )
+    if spec["sample"] < spec["of"]:
+        return f"{spec['sample']:,} of the {spec['of']:,} questions of {spec['set']}."
+    return ""
 
 
 def _print(

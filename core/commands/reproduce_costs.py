@@ -33,11 +33,9 @@ from core.watch import NO_WATCH, Watch
 
 def run(options, wanted: BuildingCosts) -> int:
     """Build what is missing, print and write; the exit code."""
-    files = (
-        {suffix: Path(options.out).with_suffix(suffix) for suffix in (".md", ".html")}
-        if options.out
-        else {}
-    )
+    files = {}
+    if options.out:
+        files = {suffix: Path(options.out).with_suffix(suffix) for suffix in (".md", ".html")}
     if files and not files[".md"].parent.is_dir():
         raise BadInput(f"{options.out} cannot be written: there is no such folder.")
     engine = options.engine()

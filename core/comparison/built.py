@@ -35,9 +35,8 @@ class BuiltGraphs:
         self._so_far: dict[
             Key, tuple[str, float | None]
         ] = {}  # how far those are that are being made, for others that wait for them
-        self._uncovered: set[Key] = (
-            set()
-        )  # those that came with a corpus, and do not fit what is here
+        # those that came with a corpus, and do not fit what is here
+        self._uncovered: set[Key] = set()
         self._opened: LRUCache[Key, tuple[int, Graph | None]] = LRUCache(OPENED)
 
     def __call__(

@@ -131,11 +131,8 @@ class Comparing:
     def start(self, job: Job) -> None:
         """Put the lanes into their queues; the job ends when the last one has."""
         self._job, job.on_cancel = job, self._cancelled
-        queues, lanes, asks_chat = (
-            self._queues,
-            self.comparison.lanes,
-            self._asks_chat,
-        )  # not by way of this, which would then hold itself
+        # not by way of this, which would then hold itself
+        queues, lanes, asks_chat = (self._queues, self.comparison.lanes, self._asks_chat)
         left = lambda lane: (
             not lane.retrieved and lane.status not in ENDED and not asks_chat(lane.instance)
         )
@@ -277,9 +274,8 @@ class Comparing:
         previews = Previews(show, lambda: watched(job), others=lambda: queues.others(job))
 
         def preview(text: str, states: Callable[[], tuple[State, ...]]) -> None:
-            if (
-                previews(text, states) and threading.get_ident() == here
-            ):  # a model that reads elsewhere is not kept waiting
+            # a model that reads elsewhere is not kept waiting
+            if previews(text, states) and threading.get_ident() == here:
                 self._pauses.let_others_show(place, watch)
 
         return preview

@@ -11,13 +11,11 @@ WORDS = {FAILED: "Failed", CANCELLED: "Cancelled"}
 
 def unfinished(lane: Lane) -> str:
     """What a sentence says of a lane that retrieved nothing whole: failed, was cancelled; empty of others."""
-    return (
-        "failed"
-        if lane.error is not None
-        else "was cancelled"
-        if lane.status == CANCELLED and not lane.retrieved
-        else ""
-    )
+    if lane.error is not None:
+        return "failed"
+    if lane.status == CANCELLED and not lane.retrieved:
+        return "was cancelled"
+    return ""
 
 
 def is_unanswered(lane: Lane) -> bool:
@@ -54,8 +52,6 @@ def _where(lane: Lane) -> str:
         return f"after {done:,} step{'s' * (done != 1)}"
     if not done and steps:
         return f"before the first of {len(steps):,} step{'s' * (len(steps) != 1)} was done, {steps[0].title}"
-    return (
-        f"at step {done + 1:,} of {len(steps):,}, {steps[done].title}"
-        if done < len(steps)
-        else "at its last step"
-    )
+    if done < len(steps):
+        return f"at step {done + 1:,} of {len(steps):,}, {steps[done].title}"
+    return "at its last step"

@@ -46,16 +46,12 @@ class Fair:
         self._name, self._workers, self._alone = name, workers, alone
         self._waiting: OrderedDict[Hashable, deque[Work]] = OrderedDict()
         self._busy: Counter[Hashable] = Counter()  # owners with pieces at work
-        self._turns: Counter[Hashable] = (
-            Counter()
-        )  # those of them that have not passed their turn on
+        # those of them that have not passed their turn on
+        self._turns: Counter[Hashable] = Counter()
         self._preparing = self._idle = 0
         self.begun = 0  # pieces so far
-        self._clock, self._ended, self.pace = (
-            clock,
-            0.0,
-            0.0,
-        )  # seconds from the end of one piece to that of the next, while others wait
+        # seconds from the end of one piece to that of the next, while others wait
+        self._clock, self._ended, self.pace = (clock, 0.0, 0.0)
         self._changed = threading.Condition()
 
     def put(self, owner: Hashable, work: Work) -> None:

@@ -144,9 +144,8 @@ class LaneRun:
     seen: set = field(default_factory=set)  # what models were asked for
     stamp: str = ""  # what the operators so far said that they depend on
     own_graph: KnowledgeGraph | None = None  # the graph of its own, once that was opened
-    times: list[tuple[int, int]] = field(
-        default_factory=list
-    )  # when each state was begun and reached, in nanoseconds since the epoch
+    # when each state was begun and reached, in nanoseconds since the epoch
+    times: list[tuple[int, int]] = field(default_factory=list)
 
     @classmethod
     def of(cls, lane: Lane, environment: Environment, prefixes: Prefixes | None = None) -> LaneRun:
@@ -221,9 +220,8 @@ class LaneRun:
         waiting = list(operators)
         while waiting:
             operator = waiting.pop(0)
-            if isinstance(
-                operator, Branch
-            ):  # its operators run like all others, so that each has a state of its own
+            # its operators run like all others, so that each has a state of its own
+            if isinstance(operator, Branch):
                 waiting = [*operator.arm(self.state), *waiting]
                 continue
             self.stamp += operator.stamp(self.graph, self.environment)

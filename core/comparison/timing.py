@@ -76,10 +76,8 @@ def _done(step: Step) -> Iterator[Span]:
         yield Span("preparation", label, seconds)
     yield Span("waiting", "Waiting for its turn", step.waiting)
     rest = step.seconds - step.ranking - step.model
-    if step.stage in (
-        "refine",
-        "filter",
-    ):  # reading the texts of what is ranked is a part of ranking it
+    # reading the texts of what is ranked is a part of ranking it
+    if step.stage in ("refine", "filter"):
         yield Span("ranking", title, step.ranking + rest)
     else:
         yield Span("retrieval", title, rest)

@@ -30,12 +30,8 @@ SWITCHES = (
     "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
     "OTEL_TRACES_EXPORTER",
 )
-KINDS = {
-    "extract": "RETRIEVER",
-    "retrieve": "RETRIEVER",
-    "refine": "RERANKER",
-    "generate": "LLM",
-}  # of spans by stage; CHAIN for others
+# of spans by stage; CHAIN for others
+KINDS = {"extract": "RETRIEVER", "retrieve": "RETRIEVER", "refine": "RERANKER", "generate": "LLM"}
 RANKED = ("paths", "chunks", "nodes", "relations", "communities")  # fields of a state
 LIBRARIES = "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"
 
@@ -107,9 +103,8 @@ def _send(tracer: Any, lanes: Sequence[Traced]) -> None:
     from opentelemetry.trace import Status, StatusCode, set_span_in_context
 
     ask, now = lanes[0].run.ask, time.time_ns()
-    times = {
-        at: lane.run.times or [(now, now)] for at, lane in enumerate(lanes)
-    }  # one that failed at once has none
+    # one that failed at once has none
+    times = {at: lane.run.times or [(now, now)] for at, lane in enumerate(lanes)}
     about = _chain(ask.question.text, "") | {"hopscope.source": ask.source.name}
     whole = tracer.start_span(
         "compare", start_time=min(of[0][0] for of in times.values()), attributes=about

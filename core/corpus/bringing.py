@@ -179,11 +179,9 @@ def bring_questions(
         sum(bool(values) for values in column)
         for column in zip(*((one.answers, one.gold) for one in questions))
     )
-    notes = (
-        ["None of them has a known answer or a gold document, so nothing can be scored."]
-        if not answered and not gold
-        else []
-    )
+    notes = []
+    if not answered and not gold:
+        notes = ["None of them has a known answer or a gold document, so nothing can be scored."]
     return BroughtQuestions(
         corpus,
         set,

@@ -42,9 +42,8 @@ class Shipped:
     format: str
     file: FilePath  # or a folder
     sets: Mapping[str, str]  # the titles of its question sets by name
-    files: Mapping[
-        str, FilePath | None
-    ]  # those of its question sets, None where the corpus's own holds the questions
+    # those of its question sets, None where the corpus's own holds the questions
+    files: Mapping[str, FilePath | None]
     examples: tuple[str, ...] = ()
     links: FilePath | None = None  # the file of the links between its documents
 
@@ -73,12 +72,11 @@ class Shipped:
                 for name, title in self.sets.items()
                 if name in self.files
             }
-            sets = (
-                {name: (title, known.questions(name)) for name, title in self._added(known).items()}
-                | sets
-                if known
-                else sets
-            )
+            if known:
+                sets = {
+                    name: (title, known.questions(name))
+                    for name, title in self._added(known).items()
+                } | sets
             about = (self.title, self.licence, self.source, sets, self.examples)
             links = read_links(self.links) if self.links else ()
             write(

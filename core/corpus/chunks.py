@@ -14,13 +14,13 @@ from core.errors import BadParameter
 from core.graph.columns import Table
 from core.watch import NO_WATCH, Watch
 
-Cut = Callable[
-    [str], Iterable[tuple[int, int, int]]
-]  # a text to where its chunks begin and end, in characters, and their tokens
+# a text to where its chunks begin and end, in characters, and their tokens
+Cut = Callable[[str], Iterable[tuple[int, int, int]]]
 NUMBERED = re.compile(r"#\d+$")
+# Chinese and Japanese
 SPACELESS = re.compile(
     "[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
-)  # Chinese and Japanese
+)
 OPENING, CLOSING = frozenset("「『（【《〈“‘"), frozenset("、。，．！？；：」』）】》〉”’…")
 
 

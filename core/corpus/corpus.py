@@ -51,15 +51,12 @@ class Corpus:
     examples: tuple[str, ...] = ()  # questions to begin with
     own: bool = True  # a person's own, rather than one that ships
     made_of: str = ""  # the digest of the files that a shipped one was read from
-    origin_bytes: bytes = field(
-        default=b"{}", repr=False
-    )  # what is known of its files as it is stored; none of those that hold nothing odd
-    later: digests.Later | None = field(
-        default=None, repr=False
-    )  # what reads the files of a large one whole
-    stored_language: Mapping[str, Any] = field(
-        default_factory=dict, repr=False
-    )  # that of its documents; none in a corpus of before
+    # what is known of its files as it is stored; none of those that hold nothing odd
+    origin_bytes: bytes = field(default=b"{}", repr=False)
+    # what reads the files of a large one whole
+    later: digests.Later | None = field(default=None, repr=False)
+    # that of its documents; none in a corpus of before
+    stored_language: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def open(cls, folder: str | FilePath) -> Corpus:
@@ -70,9 +67,8 @@ class Corpus:
             try:
                 return cls._open(folder, meta)
             except (StoreError, OSError, ValueError, KeyError, TypeError) as error:
-                newer = stored.read_meta(
-                    folder
-                )  # a writer may have put another state in place between our two looks
+                # a writer may have put another state in place between our two looks
+                newer = stored.read_meta(folder)
                 if newer == meta:
                     instead = "remove it and add its documents again"
                     raise damage(f"The corpus in {folder} is", error, instead) from None
@@ -158,11 +154,9 @@ class Corpus:
     @cached_property
     def language(self) -> Found:
         """The language of its documents: as a person chose it, or as it was found when they were added."""
-        return (
-            from_plain(Found, self.stored_language)
-            if self.stored_language
-            else _language_in(self.table)
-        )
+        if self.stored_language:
+            return from_plain(Found, self.stored_language)
+        return _language_in(self.table)
 
     @cached_property
     def language_as_found(self) -> Found:

@@ -105,9 +105,8 @@ def _wanted(
     """The sets that are wanted of a published file, each with its file of questions where it has one."""
     if questions and name not in taken:
         return {name: Path(questions)}
-    own = (
-        name
-        if name not in taken
-        else f"{name}-{UNFIT.sub('-', file.name.split('.')[0].casefold()).strip('-')}"
-    )
+    if name not in taken:
+        own = name
+    else:
+        own = f"{name}-{UNFIT.sub('-', file.name.split('.')[0].casefold()).strip('-')}"
     return {own: None} if form in BRING_QUESTIONS and not questions else {}

@@ -132,11 +132,10 @@ def rows(path: FilePath, sets: Sets, watch: Watch, titled: Titled) -> Read:
         raise BadInput(
             f"{path.name}: no row brings passages. Looked for {', '.join(PASSAGES)}; the rows have {shorten(found, 200)}."
         )
-    asked = (
-        [replace(one, gold=()) for one in collected.questions]
-        if whole and len(titled.found) == 1
-        else collected.questions
-    )
+    if whole and len(titled.found) == 1:
+        asked = [replace(one, gold=()) for one in collected.questions]
+    else:
+        asked = collected.questions
     left_out = (*collected.left_out(), *page_text.left_out(path.name))
     own = QuestionFile(tuple(asked), path.name, collected.ignored(), left_out)
     return titled.found, {
@@ -179,11 +178,11 @@ class _Pages:
 
     def left_out(self, name: str) -> tuple[str, ...]:
         """A sentence on the pages that were left out."""
-        return (
-            (f"Left out of {name}: {self._empty:,} page{'s' * (self._empty != 1)} without a text.",)
-            if self._empty
-            else ()
-        )
+        if self._empty:
+            return (
+                f"Left out of {name}: {self._empty:,} page{'s' * (self._empty != 1)} without a text.",
+            )
+        return ()
 
 
 def passage_rows(path: FilePath, sets: Sets, watch: Watch, titled: Titled) -> Read:
@@ -238,9 +237,8 @@ TITLES = {
     BOOK: "one plain text, a document by its file's name",
 }
 """What is in a file, in words."""
-BRING_QUESTIONS = frozenset(
-    name for name, form in FORMATS.items() if form is rows
-)  # formats whose own rows are questions
+# formats whose own rows are questions
+BRING_QUESTIONS = frozenset(name for name, form in FORMATS.items() if form is rows)
 
 
 def _questions(path: FilePath, name: str, *more: str) -> QuestionFile:

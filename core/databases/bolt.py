@@ -23,12 +23,8 @@ from core.graph.readers.graphml import EDGE_LABELS, NODE_LABELS, READ_OF_EDGES, 
 ABSENT = (
     "The driver of databases that speak Bolt is not installed here; get it with: pip install neo4j"
 )
-OTHER_NAMES = (
-    "id",
-    "uuid",
-    "fullname",
-    "code",
-)  # properties that call a node which has none of the usual ones
+# properties that call a node which has none of the usual ones
+OTHER_NAMES = ("id", "uuid", "fullname", "code")
 OF_NODES = tuple(sorted({*NODE_LABELS, *OTHER_NAMES, *READ_OF_NODES}))
 OF_EDGES = tuple(sorted({*EDGE_LABELS, *READ_OF_EDGES} - {"type"}))
 NODES_AT_ONCE = 1_000
@@ -53,9 +49,8 @@ class Database:
         if missing():
             raise BadInput(ABSENT)
         self.address, self.limits, self._key = address, limits, key
-        logging.getLogger("neo4j").setLevel(
-            logging.CRITICAL
-        )  # it warns of properties that no node has
+        # it warns of properties that no node has
+        logging.getLogger("neo4j").setLevel(logging.CRITICAL)
 
     def records(self, query: str, **given: Any) -> Iterator[list[Any]]:
         """The records of a query. Another thread reads them, so that a database which is silent can be left."""
@@ -163,11 +158,9 @@ def copy(address: Address, key: str, limits: Limits, file: Path, query: str = ""
         file, database, id, islice(_edges(database, id, query), limits.triples), whole
     )
     if not written:
-        hint = (
-            " for this query. It has to return relationships or paths, as in MATCH (a)-[r]->(b) RETURN r"
-            if query
-            else ""
-        )
+        hint = ""
+        if query:
+            hint = " for this query. It has to return relationships or paths, as in MATCH (a)-[r]->(b) RETURN r"
         raise BadInput(f"{address.title} gives no relationships{hint}.")
     of = f" of {whole:,}" if whole is not None and whole > written else ""
     cut = ", the most that were to be copied" if written >= limits.triples and (query or of) else ""
@@ -285,11 +278,9 @@ def _write_nodes(out: TextIO, database: Database, id: str, ids: list[Any]) -> li
             found.add(one)
             lower = {str(key).lower(): value for key, value in taken if value is not None}
             others.update(key for key in keys if key.lower() not in OF_NODES)
-            name = (
-                next((key for key in OTHER_NAMES if key in lower), "")
-                if not any(key in lower for key in NODE_LABELS)
-                else ""
-            )
+            name = ""
+            if not any(key in lower for key in NODE_LABELS):
+                name = next((key for key in OTHER_NAMES if key in lower), "")
             named = _data("name", lower[name]) if name else ""
             called.update([name] if name else [])
             kinds = _data("labels", "".join(f":{label}" for label in labels)) if labels else ""

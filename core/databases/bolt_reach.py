@@ -75,11 +75,11 @@ class BoltReach(Reach):
             list(texts) if self._id == ID else [int(text) for text in texts if text.isdecimal()]
         )
         with suppress(BadInput):
-            found = (
-                [one for [one] in self.database.records(OF_IDS.format(id=self._id), ids=ids)]
-                if ids
-                else []
-            )
+            found = []
+            if ids:
+                found = [
+                    one for [one] in self.database.records(OF_IDS.format(id=self._id), ids=ids)
+                ]
             return {texts[str(one)]: [one] for one in found if str(one) in texts}
         return {}
 

@@ -179,9 +179,8 @@ class Live:
         limits = Limits(
             size=BYTES // 4, seconds=min(SECONDS, 2 * given.seconds), watch=watch, less=less
         )
-        key = (
-            self.address.key(given.key) if given.key or not shared() else ""
-        )  # a key of a file is lent to nobody
+        # a key of a file is lent to nobody
+        key = self.address.key(given.key) if given.key or not shared() else ""
         if self.address.kind == SPARQL:
             return SparqlReach(
                 sparql.Endpoint(self.address, key, limits), given.language, given.literals
@@ -200,11 +199,9 @@ class Live:
         """The things of these names."""
         found = reach.named(asked)
         missing = [name for name in asked if not found.get(name)]
-        alike = (
-            {fold(name): things for name, things in reach.alike(_written(missing)).items()}
-            if missing
-            else {}
-        )
+        alike = {}
+        if missing:
+            alike = {fold(name): things for name, things in reach.alike(_written(missing)).items()}
         for name in missing:
             if fold(name) not in alike:
                 raise UnknownEntity(
@@ -260,11 +257,10 @@ class Live:
         )
         here = tuple(name for name in called if graph.nodes_named(name))
         notes = [*self._notes(graph, near, shorten(names), [one for one in found if one[2] > 1])]
-        notes += (
-            [f"There are no triples about {shorten(', '.join(set(called).difference(here)))}."]
-            if len(here) < len(called)
-            else []
-        )
+        if len(here) < len(called):
+            notes.append(
+                f"There are no triples about {shorten(', '.join(set(called).difference(here)))}."
+            )
         notes += [_part(looked_up.partial).strip()] if looked_up.partial else []
         return replace(graph, fetched=Fetched(here, tuple(notes)))
 

@@ -52,11 +52,8 @@ class Endpoint:
         self.overfull = False  # it had more rows than were asked for
         self._session = requests.Session()
         host = address.title.partition("/")[0].partition(":")[0]
-        self._session.trust_env = host not in (
-            "localhost",
-            "127.0.0.1",
-            "[",
-        )  # no proxy on the way to this computer
+        # no proxy on the way to this computer
+        self._session.trust_env = host not in ("localhost", "127.0.0.1", "[")
         self._session.headers["User-Agent"] = (
             "Hopscope (graph retrieval; https://www.w3.org/TR/sparql11-protocol/)"
         )

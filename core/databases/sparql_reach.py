@@ -17,11 +17,8 @@ NAMED_ROWS = 10_000  # things of the names of one request
 BATCH = 16  # things whose statements one request asks for
 LOOKED_UP = 400  # literals of one request
 ALIKE = 50  # things whose names differ in case only
-TAGS = (
-    "",
-    "en",
-    "mul",
-)  # of the languages in which a name is looked up, beside the wanted one; Wikidata has mul
+# of the languages in which a name is looked up, beside the wanted one; Wikidata has mul
+TAGS = ("", "en", "mul")
 SAID_BEHIND = re.compile(r".{1,500} \((https?://[^\s()]{1,2000}|urn:[^\s()]{1,2000})\)")
 END = -1  # the number of the last row of a reply
 
@@ -38,15 +35,13 @@ class SparqlReach(Reach):
         )
         in_default = endpoint.has_rows(DEFAULT)
         self._graphs = DEFAULT if in_default else NAMED
-        rules = (
-            []
-            if language == NO_LABELS
-            else [f"?p NOT IN ({', '.join(f'<{one}>' for one in LABELS)})"]
-        )
+        if language == NO_LABELS:
+            rules = []
+        else:
+            rules = [f"?p NOT IN ({', '.join(f'<{one}>' for one in LABELS)})"]
         rules += ["!isLiteral(?o)"] if literals == LEAVE_OUT else []
-        self._select = (
-            "SELECT" if in_default else "SELECT DISTINCT"
-        )  # a statement may be in several graphs
+        # a statement may be in several graphs
+        self._select = "SELECT" if in_default else "SELECT DISTINCT"
         self._filter = f" FILTER({' && '.join(rules)})" if rules else ""
         self.batch = BATCH
 

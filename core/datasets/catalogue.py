@@ -47,9 +47,8 @@ class Dataset:
     sets: Mapping[str, QuestionSet] = field(default_factory=dict)
     source: str = ""
     examples: tuple[str, ...] = ()  # questions to begin with
-    relations: Mapping[str, tuple[str, str]] = field(
-        default_factory=dict
-    )  # in words, along the triple and against it
+    # in words, along the triple and against it
+    relations: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     live: bool = False  # whether its graph is a database that is asked live
 
     def open(self, watch: Watch = NO_WATCH) -> KnowledgeGraph:

@@ -89,11 +89,9 @@ class QuestionSet:
 
     def note(self) -> str:
         """A sentence on what was not read of a file that a person gave; empty where all was, and for a set that ships."""
-        return (
-            ""
-            if self.file.is_relative_to(ROOT / "data")
-            else self._read().note(self.name if self.own else "")
-        )
+        if self.file.is_relative_to(ROOT / "data"):
+            return ""
+        return self._read().note(self.name if self.own else "")
 
     def _read(self) -> QuestionFile:
         with _reading:

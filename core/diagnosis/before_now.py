@@ -72,11 +72,9 @@ def _prompt(state: State) -> int | None:
     prompt = state.prompt
     if prompt is None:
         return None
-    return (
-        about_tokens([dict(message) for message in prompt.messages])
-        if prompt.tokens is None
-        else prompt.tokens
-    )
+    if prompt.tokens is None:
+        return about_tokens([dict(message) for message in prompt.messages])
+    return prompt.tokens
 
 
 def turn(before: bool | None, now: bool) -> Turn:

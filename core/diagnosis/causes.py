@@ -72,13 +72,8 @@ BRIEF = {
 }
 """Each cause in a few words, where questions are counted by it."""
 Chain = tuple[tuple[str, bool], ...]  # relations with their directions
-DROPPED = (
-    Cause.NOT_READ,
-    Cause.OUTRANKED,
-    Cause.NOT_CHOSEN,
-    Cause.NOT_HANDED_ON,
-    Cause.NO_ROOM,
-)  # of what was seen
+# of what was seen
+DROPPED = (Cause.NOT_READ, Cause.OUTRANKED, Cause.NOT_CHOSEN, Cause.NOT_HANDED_ON, Cause.NO_ROOM)
 
 
 @dataclass(frozen=True)
@@ -103,13 +98,11 @@ class Fate:
     @property
     def kind(self) -> Literal["found", "dropped", "never"]:
         """Whether it is there, was seen and dropped, or was never reached."""
-        return (
-            "found"
-            if self.cause is Cause.FOUND
-            else "dropped"
-            if self.cause in DROPPED
-            else "never"
-        )
+        if self.cause is Cause.FOUND:
+            return "found"
+        if self.cause in DROPPED:
+            return "dropped"
+        return "never"
 
 
 @dataclass(frozen=True)
@@ -215,13 +208,12 @@ def place_words(loss: Loss) -> str:
     ('place 41 of 1,317', 'no way there')
     """
     if loss.place is not None:
-        behind = (
-            f" of {loss.of:,}"
-            if loss.of is not None
-            else f", {loss.retained:,} kept"
-            if loss.retained
-            else ""
-        )
+        if loss.of is not None:
+            behind = f" of {loss.of:,}"
+        elif loss.retained:
+            behind = f", {loss.retained:,} kept"
+        else:
+            behind = ""
         return f"place {loss.place:,}{behind}"
     head = PHRASES[loss.cause].head.format(hop=loss.hop)
     return head[:1].lower() + head[1:]

@@ -26,9 +26,8 @@ from core.types import Ranking, State
 
 HOPS = range(1, 7)  # values of hops that are looked at
 FROM, POINTS = 1, 10  # the smallest value of a cut, and how many values a curve has at most
-Places = dict[
-    Target, int | None
-]  # from 1; None for a target that no value brings in, as far as is known
+# from 1; None for a target that no value brings in, as far as is known
+Places = dict[Target, int | None]
 
 
 @dataclass(frozen=True)

@@ -224,19 +224,15 @@ def right(graph, state: State, answers: Sequence[str], reader: bool) -> int | No
     names = state.question.names
     if reader:
         read = state.reader
-        return (
-            None
-            if read is None
-            else sum(
-                not set(read).isdisjoint(gold_nodes(graph, *names(answer))) for answer in answers
-            )
+        if read is None:
+            return None
+        return sum(
+            not set(read).isdisjoint(gold_nodes(graph, *names(answer))) for answer in answers
         )
     said = state.answer
-    return (
-        None
-        if said is None
-        else sum(any(match(said, name) for name in names(answer)) for answer in answers)
-    )
+    if said is None:
+        return None
+    return sum(any(match(said, name) for name in names(answer)) for answer in answers)
 
 
 def gold_nodes(graph, *named: str) -> tuple[int, ...]:

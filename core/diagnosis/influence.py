@@ -29,10 +29,8 @@ from core.types import Influence, State, Weight
 from core.watch import NO_WATCH, Watch
 
 HALF = 0.5  # of a text's words, by F1: with fewer of them left it is another answer
-READ_ITEMS, READ_SETS = (
-    200,
-    2_000,
-)  # of a reader: items that are left out, and sets of them that are tried, at most
+# of a reader: items that are left out, and sets of them that are tried, at most
+READ_ITEMS, READ_SETS = (200, 2_000)
 ASKED_ITEMS, ASKED_SETS = 32, 16  # of a language model
 PUT_BACK = (
     8  # items that are put back one by one, to see whether a language model's answer needed them
@@ -67,11 +65,10 @@ class Price:
     def text(self) -> str:
         """`up to 38 calls, about 18,000 tokens and 6 min`"""
         seconds = self.seconds
-        span = (
-            []
-            if seconds is None
-            else [f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"]
-        )
+        if seconds is None:
+            span = []
+        else:
+            span = [f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"]
         return joined(
             [f"up to {counted(self.calls, 'call')}", f"about {self.tokens:,} tokens", *span]
         )
@@ -150,13 +147,12 @@ def gold_items(lane: Lane, one: Influence, gold: Iterable[str]) -> set[int] | No
     )
     for at, weight in enumerate(one.weights):
         item = item_at(lane.state, one.by_model, weight.kind, weight.place)
-        own = (
-            {item: item}
-            if weight.kind == "chunk"
-            else leaves(lane.graph, [item])
-            if weight.kind == "node"
-            else {}
-        )
+        if weight.kind == "chunk":
+            own = {item: item}
+        elif weight.kind == "node":
+            own = leaves(lane.graph, [item])
+        else:
+            own = {}
         if item in own:
             chunks[at] = own[item]
     return {at for at, row in chunks.items() if row in rows} if rows and chunks else None
@@ -274,11 +270,9 @@ class _Answers:
         parts, text = self._made(left_out)
         if self._first:
             return self.before[0] not in parts
-        return (
-            self._answers_in(text) != self._right
-            if self._right
-            else distance(self.before, parts) > HALF
-        )
+        if self._right:
+            return self._answers_in(text) != self._right
+        return distance(self.before, parts) > HALF
 
     def lost(self, left_out: frozenset[int]) -> str:
         """What is no longer said without them; empty where only words differ."""

@@ -16,11 +16,8 @@ MOST_EDGES = (
     400_000  # of a graph for which all nodes are ranked again; WikiMovies' 133,582 take some 0.03 s
 )
 CLOSE = 1e-7  # the error of the scores, summed over all nodes
-LIKE_EXACT = (
-    "auto",
-    "push",
-    "exact",
-)  # the methods whose order is that of the equation; push in what was saved before
+# the methods whose order is that of the equation; push in what was saved before
+LIKE_EXACT = ("auto", "push", "exact")
 
 
 def place_beyond(graph, state: State, nodes: Iterable[int]) -> int | None:

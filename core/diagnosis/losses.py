@@ -108,22 +108,19 @@ def _unanswered(run: LaneStages, answer: str, nodes: set[int], place: int) -> Lo
     of = len(paths)
     if run.by_model:
         shown = state.prompt.paths if state.prompt is not None else 0
-        return (
-            Loss(answer, "prompt", Cause.NO_ROOM, place, of, shown)
-            if place > shown
-            else Loss(answer, "answer", Cause.NOT_SAID, place, shown)
-        )
+        if place > shown:
+            return Loss(answer, "prompt", Cause.NO_ROOM, place, of, shown)
+        return Loss(answer, "answer", Cause.NOT_SAID, place, shown)
     ending = next((i for i, path in enumerate(paths.items, 1) if path.end in nodes), None)
     path = paths.items[(ending or place) - 1]
     instead = run.chain(run.chosen) if run.chosen is not None else ()
     chain = run.chain(path) if ending else ()  # none where it only lies on the way
-    cause = (
-        Cause.ON_THE_WAY
-        if not ending
-        else Cause.NOT_FOLLOWED
-        if instead and chain != instead
-        else Cause.NOT_NAMED
-    )
+    if not ending:
+        cause = Cause.ON_THE_WAY
+    elif instead and chain != instead:
+        cause = Cause.NOT_FOLLOWED
+    else:
+        cause = Cause.NOT_NAMED
     return Loss(
         answer,
         "answer",

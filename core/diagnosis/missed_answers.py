@@ -61,11 +61,9 @@ def _ends(states: Sequence[State], nodes: set[int], by_model: bool) -> bool:
 
 
 def _first(ranking: Ranking | None, nodes: set[int]) -> Path | None:
-    return (
-        next((path for path in ranking.items if path.end in nodes), None)
-        if ranking is not None
-        else None
-    )
+    if ranking is not None:
+        return next((path for path in ranking.items if path.end in nodes), None)
+    return None
 
 
 def _chosen(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:

@@ -63,11 +63,10 @@ def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate
         place = _place(order, rows)
         if place is not None:
             retained = retained_by(step)
-            text = (
-                f"never reached: place {place:,} of the first search"
-                if walked
-                else too_late(place, retained)
-            )
+            if walked:
+                text = f"never reached: place {place:,} of the first search"
+            else:
+                text = too_late(place, retained)
             cause = Cause.BATCH if walked else Cause.OUTRANKED
             return Fate(
                 cause, text, place, len(order), retained, step=step, chunk=named(order[place - 1])

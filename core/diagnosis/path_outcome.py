@@ -37,11 +37,9 @@ def fate_in(graph, states: Sequence[State], path: Path, known, by_model: bool = 
     if states and all(state.paths is None for state in states) and graph is not known:
         return Fate(Cause.NOT_SOUGHT, "this method finds no paths")
     same = path if graph is known else in_graph(known, path, graph)
-    return (
-        fate(graph, states, same, by_model)
-        if same is not None
-        else Fate(Cause.NOT_IN_GRAPH, "never reached: not in this lane's graph")
-    )
+    if same is not None:
+        return fate(graph, states, same, by_model)
+    return Fate(Cause.NOT_IN_GRAPH, "never reached: not in this lane's graph")
 
 
 def in_graph(graph, path: Path, other) -> Path | None:
@@ -188,11 +186,9 @@ def _left_by_beam(step: Step, path: Path) -> Fate:
             cause = (
                 Cause.NOT_TRIED if place is None and frame.before_cut is not None else Cause.BEAM
             )
-            rank = (
-                f", place {place + 1:,} of {frame.considered:,}, {len(frame.ranking):,} kept"
-                if place is not None
-                else ""
-            )
+            rank = ""
+            if place is not None:
+                rank = f", place {place + 1:,} of {frame.considered:,}, {len(frame.ranking):,} kept"
             at = None if place is None else place + 1
             return Fate(
                 cause, text + rank, at, frame.considered, len(frame.ranking), hop, step=step

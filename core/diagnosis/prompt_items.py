@@ -9,13 +9,14 @@ from typing import Any
 from core.operators.base import Operator
 from core.types import ContextTable, Kind, Ranking, State
 
+# of a state
 FIELDS = {
     "path": "paths",
     "node": "nodes",
     "triple": "relations",
     "chunk": "chunks",
     "community": "communities",
-}  # of a state
+}
 Item = tuple[Kind, int]  # the kind of an item, and its place among those of the kind
 
 

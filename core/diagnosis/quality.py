@@ -95,20 +95,17 @@ def quality(
     n = 0 if texts else graph.n_nodes
     nodes = np.arange(n)
     count, labels = component_labels(graph, nodes, np.arange(graph.n_edges)) if n else (0, nodes)
-    mentioned = (
-        np.unique(table.lists("chunks").ids)
-        if n and table is not None and table.has("chunks")
-        else np.empty(0, np.int64)
-    )
+    if n and table is not None and table.has("chunks"):
+        mentioned = np.unique(table.lists("chunks").ids)
+    else:
+        mentioned = np.empty(0, np.int64)
     asked = list(questions)
     answers = {
         answer: one for one in asked for answer in one.answers if normalize(answer) not in BARE
     }
-    golds = (
-        dict.fromkeys(passage for one in asked for passage in one.gold)
-        if chunks is not None
-        else {}
-    )
+    golds = {}
+    if chunks is not None:
+        golds = dict.fromkeys(passage for one in asked for passage in one.gold)
     rows = [chunk_rows(graph, passage) for passage in golds]
     return Quality(
         entities=n,

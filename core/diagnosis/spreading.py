@@ -116,11 +116,9 @@ def _problem(graph, operator: Any, before: State) -> Problem | None:
     if isinstance(graph, ExcerptGraph) or graph.n_edges > MAX_EDGES:
         return None
     if isinstance(operator, PersonalizedPageRank):
-        return (
-            pose(graph, before.seeds, 0, operator.damping, graph.resolve(operator.direction))
-            if before.seeds
-            else None
-        )
+        if before.seeds:
+            return pose(graph, before.seeds, 0, operator.damping, graph.resolve(operator.direction))
+        return None
     shares = restarts(operator.reset, before, graph)
     if not shares.any():
         return None

@@ -93,15 +93,13 @@ def rests(
 
 def sureness(rest: Rest) -> str:
     """How sure that is: `words` where the chunk holds them, else by the cosine `alike`, `maybe` or `none`."""
-    return (
-        "words"
-        if rest.words
-        else "alike"
-        if rest.score >= ALIKE
-        else "maybe"
-        if rest.score >= MAYBE
-        else "none"
-    )
+    if rest.words:
+        return "words"
+    if rest.score >= ALIKE:
+        return "alike"
+    if rest.score >= MAYBE:
+        return "maybe"
+    return "none"
 
 
 def _likeness(

@@ -15,11 +15,9 @@ def number(count: int) -> str:
 
 def counted(count: int, noun: str) -> str:
     """1 path, 32 paths, 2 matches."""
-    return (
-        f"{count:,} {noun}"
-        if count == 1
-        else f"{count:,} {noun}{'es' if noun.endswith(('s', 'x', 'ch', 'sh')) else 's'}"
-    )
+    if count == 1:
+        return f"{count:,} {noun}"
+    return f"{count:,} {noun}{'es' if noun.endswith(('s', 'x', 'ch', 'sh')) else 's'}"
 
 
 def are(count: int) -> str:

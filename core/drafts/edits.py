@@ -220,11 +220,9 @@ class History:
 
     def undo(self) -> History:
         """One change back; the same where there is none."""
-        return (
-            History(self.before[-1], self.before[:-1], (self.now, *self.after))
-            if self.before
-            else self
-        )
+        if self.before:
+            return History(self.before[-1], self.before[:-1], (self.now, *self.after))
+        return self
 
     def redo(self) -> History:
         """One change forth again; the same where there is none."""

@@ -65,9 +65,8 @@ def _walk(
                 if operator is not None
                 else brick.lacks
             )
-        if reason and not (
-            brick.arms and any(one.key in found for one in brick.each())
-        ):  # else a brick in it says so already
+        # else a brick in it says so already
+        if reason and not (brick.arms and any(one.key in found for one in brick.each())):
             found[brick.key] = reason
         before = (before or _Before(frozenset(), "")).and_then(brick, grammar.stages)
 

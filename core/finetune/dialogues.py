@@ -14,12 +14,8 @@ from core.models.llm_chooser import prompt
 from core.operators.retrieve import plans
 
 PLAN = "plan"
-TASKS = (
-    "path",
-    "triple",
-    "relation",
-    PLAN,
-)  # the units that v1's No. 20, 14 and 7 choose, and the plans of Reasoning on Graphs
+# the units that v1's No. 20, 14 and 7 choose, and the plans of Reasoning on Graphs
+TASKS = ("path", "triple", "relation", PLAN)
 PLANS, PLAN_HOPS = 3, 3  # as the instances with plans ask for them
 
 

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 SCALE = 20.0  # of cosines, as sentence-transformers' loss has it
 MAX_TOKENS = 256  # as the encoder reads
-PART, DIRECT = (
-    1_536,
-    4_096,
-)  # tokens, padding counted: of one pass through the model, and up to which a batch is held as a whole
+# tokens, padding counted: of one pass through the model, and up to which a batch is held as a whole
+PART, DIRECT = (1_536, 4_096)
 WEIGHTS = "model.safetensors"
 
 

@@ -135,11 +135,10 @@ class TrainableLLM:
                 f"The base model's chat template does not take these messages: {error}"
             ) from error
         assert isinstance(asked, str) and isinstance(text, str)  # not tokens
-        reply = (
-            text[len(asked) :]
-            if text.startswith(asked)
-            else one.reply + (self.tokenizer.eos_token or "")
-        )
+        if text.startswith(asked):
+            reply = text[len(asked) :]
+        else:
+            reply = one.reply + (self.tokenizer.eos_token or "")
         plain = lambda part: list(self.tokenizer(part, add_special_tokens=False)["input_ids"])
         return plain(asked), plain(reply)
 
@@ -180,10 +179,14 @@ class TrainableLLM:
         prompt, _ = self.codes(one)
         ids = self._torch.tensor([prompt], device=self.device)
         with self._torch.inference_mode():
+            # fmt: skip
             output = self.net.generate(
-                input_ids=ids, attention_mask=self._torch.ones_like(ids), max_new_tokens=LONGEST_REPLY, do_sample=False,
+                input_ids=ids,
+                attention_mask=self._torch.ones_like(ids),
+                max_new_tokens=LONGEST_REPLY,
+                do_sample=False,
                 pad_token_id=self.tokenizer.eos_token_id,
-            )  # fmt: skip
+            )
         reply = self.tokenizer.decode(output[0, len(prompt) :], skip_special_tokens=True)
         assert isinstance(reply, str)  # of one sequence
         return reply

@@ -15,10 +15,8 @@ from core.finetune.split import Split
 from core.instances.catalogue import catalogue, find
 from core.runtime.jobs import Job
 
-BEFORE, AFTER = (
-    "lego-v1-16",
-    "lego-v1-18",
-)  # one-shot ranking of the same paths, by the role encoder and by encoder-finetuned
+# one-shot ranking of the same paths, by the role encoder and by encoder-finetuned
+BEFORE, AFTER = ("lego-v1-16", "lego-v1-18")
 SHOWN = ("path_hit@1", "path_hit@32", "path_recall@32")
 
 

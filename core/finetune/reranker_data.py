@@ -59,11 +59,9 @@ class Lookalikes:
             if row not in right
         ]
         negatives = tuple(self.texts[row] for row in best[:CANDIDATES])
-        return (
-            Group(query, tuple(self.texts[row] for row in sorted(right)), negatives)
-            if negatives
-            else None
-        )
+        if negatives:
+            return Group(query, tuple(self.texts[row] for row in sorted(right)), negatives)
+        return None
 
 
 def groups(corpus: Corpus, part: int, most: int, seed: int, watch: Watch = NO_WATCH) -> list[Group]:

@@ -109,11 +109,9 @@ def scored(
     right = on_shortest_ways(
         ends[: len(heads)], ends[len(heads) : 2 * len(heads)], starts, found, len(nodes)
     )
-    return (
-        Scored(triple_features(graph, subgraph, seeds, question.text, read), right)
-        if right.any()
-        else None
-    )
+    if right.any():
+        return Scored(triple_features(graph, subgraph, seeds, question.text, read), right)
+    return None
 
 
 def all_scored(

@@ -18,9 +18,8 @@ from core.errors import StoreError, damage
 
 TEXTS_HASHED = 10_000  # texts of a column put into its digest at a time
 HELD_BYTES = 64 << 20  # of a column that is being made; more goes into a temporary file
-MAPPED: WeakValueDictionary[int, mmap.mmap] = (
-    WeakValueDictionary()
-)  # temporary files of texts, by the address of their first byte
+# temporary files of texts, by the address of their first byte
+MAPPED: WeakValueDictionary[int, mmap.mmap] = WeakValueDictionary()
 FEW_ROWS = 16  # rows of a column that are read one by one
 TYPES = {
     "type": "string",  # of a node
@@ -330,20 +329,17 @@ def texts_of(blocks: Iterable[Any]) -> Any:
         with tempfile.SpooledTemporaryFile(max_size=HELD_BYTES) as file:
             for block in blocks:
                 _, offsets, letters = block.buffers()
-                bounds = (
-                    np.frombuffer(offsets, np.int64, len(block) + 1, 8 * block.offset)
-                    if len(block)
-                    else np.zeros(1, np.int64)
-                )
+                if len(block):
+                    bounds = np.frombuffer(offsets, np.int64, len(block) + 1, 8 * block.offset)
+                else:
+                    bounds = np.zeros(1, np.int64)
                 ends.append(bounds[1:] - bounds[0] + size)
                 if bounds[-1] > bounds[0]:
                     size += file.write(memoryview(letters)[bounds[0] : bounds[-1]])
             file.seek(0)
-            mapped = (
-                mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
-                if size > HELD_BYTES
-                else None
-            )
+            mapped = None
+            if size > HELD_BYTES:
+                mapped = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
             data = pa.py_buffer(file.read() if mapped is None else mapped)
     except OSError as error:
         raise StoreError(

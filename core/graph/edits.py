@@ -16,13 +16,8 @@ from core.graph.columns import Columns, Rows, Table
 from core.graph.store import Graph, slices
 
 LARGEST = 5_000_000  # edges of a graph that is arranged anew within a question
-NAMES = {
-    "node": 1,
-    "edge": 3,
-    "passage": 1,
-    "merge": 2,
-    "rename": 2,
-}  # how many names an edit of each kind has
+# how many names an edit of each kind has
+NAMES = {"node": 1, "edge": 3, "passage": 1, "merge": 2, "rename": 2}
 
 
 @dataclass(frozen=True)
@@ -206,15 +201,13 @@ class _Editing:
 
     def _passage(self, document: str) -> bool:
         table = self._graph.columns.chunks
-        rows = (
-            [
+        rows = []
+        if table is not None:
+            rows = [
                 row
                 for row, id in enumerate(table.texts("document"))
                 if id == document and self._chunks[row]
             ]
-            if table is not None
-            else []
-        )
         if not rows:
             return False
         self._chunks[rows] = False
@@ -332,11 +325,9 @@ class _Editing:
         return Columns(**tables, communities=table), left
 
     def _without_chunks(self, table: Table) -> Table:
-        return (
-            table.with_ids("chunks", table.lists("chunks").left(self._chunks))
-            if table.has("chunks")
-            else table
-        )
+        if table.has("chunks"):
+            return table.with_ids("chunks", table.lists("chunks").left(self._chunks))
+        return table
 
     def _joined(self, table: Table, nodes: np.ndarray) -> Table:
         """The table of nodes in which those that others were merged into have the chunks and descriptions of these too."""

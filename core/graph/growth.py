@@ -63,11 +63,9 @@ class Growth:
 
     def _sizes(self, what: str) -> np.ndarray:
         first = self._first[what]
-        return (
-            np.cumsum(np.bincount(np.maximum(first, 0), minlength=self._chunks))
-            if self._chunks
-            else np.empty(0, np.int64)
-        )
+        if self._chunks:
+            return np.cumsum(np.bincount(np.maximum(first, 0), minlength=self._chunks))
+        return np.empty(0, np.int64)
 
 
 def _first(graph: KnowledgeGraph, what: str) -> np.ndarray:

@@ -124,9 +124,8 @@ def fill_scores(scores, found, damping, way, out_indptr, tails, in_indptr, in_he
         if scores[node] > 0.0:
             continue
         total = 0.0
-        for side in range(
-            2
-        ):  # steps to the node: triples into it along them, out of it against them
+        # steps to the node: triples into it along them, out of it against them
+        for side in range(2):
             if not way & (side + 1):
                 continue
             indptr, neighbours = (in_indptr, in_heads) if side == 0 else (out_indptr, tails)

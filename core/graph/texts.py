@@ -105,11 +105,9 @@ def relation_names(graph: KnowledgeGraph, edges: Ids) -> list[str]:
 def relation_texts(graph: KnowledgeGraph, edges: Ids) -> list[str]:
     """The description of each edge; empty where nothing is told."""
     table = graph.columns.edges
-    return (
-        [text or "" for text in table.texts("description", edges)]
-        if table is not None
-        else [""] * len(edges)
-    )
+    if table is not None:
+        return [text or "" for text in table.texts("description", edges)]
+    return [""] * len(edges)
 
 
 def chunk_text(graph: KnowledgeGraph, row: int) -> str:
@@ -152,13 +150,12 @@ def chunk_title(graph: KnowledgeGraph, row: int) -> str:
 
 def hit_titles(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
     """What hits are called for a person: as `hit_names`, but chunks, and nodes that are chunks, by their titles."""
-    own = (
-        leaves(graph, ids)
-        if kind == "node"
-        else {int(row): int(row) for row in ids}
-        if kind == "chunk"
-        else {}
-    )
+    if kind == "node":
+        own = leaves(graph, ids)
+    elif kind == "chunk":
+        own = {int(row): int(row) for row in ids}
+    else:
+        own = {}
     names = hit_names(graph, kind, ids)
     return [
         chunk_title(graph, own[int(one)]) if int(one) in own else name
@@ -179,11 +176,9 @@ def community_text(graph: KnowledgeGraph, row: int) -> str:
 def community_label(graph: KnowledgeGraph, row: int) -> str:
     """What an encoder reads of a community: its title and its report."""
     table = graph.columns.communities
-    return (
-        "\n".join(filter(None, (table.text("title", row), community_text(graph, row))))
-        if table is not None
-        else ""
-    )
+    if table is not None:
+        return "\n".join(filter(None, (table.text("title", row), community_text(graph, row))))
+    return ""
 
 
 def chunks_of(graph: KnowledgeGraph, what: str) -> Rows:
@@ -230,11 +225,9 @@ def hit_names(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
     if kind == "triple":
         return graph.triple_texts(np.asarray(ids, np.int64))
     if kind == "chunk":
-        return (
-            graph.columns.chunks.texts("id", ids)
-            if graph.columns.chunks is not None
-            else [str(row) for row in ids]
-        )
+        if graph.columns.chunks is not None:
+            return graph.columns.chunks.texts("id", ids)
+        return [str(row) for row in ids]
     table = graph.columns.communities
     return [
         (table.text("title", row) if table is not None else "") or f"Community {row}" for row in ids

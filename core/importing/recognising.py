@@ -19,9 +19,8 @@ from core.importing.registry import IMPORTERS
 from core.io.home import graphs_folder
 
 LEAST_CONFIDENCE = 0.1
-SEVERAL = frozenset(
-    {KindName.GRAPH, KindName.DOCUMENTS, KindName.SET}
-)  # kinds of which several files are brought at once
+# kinds of which several files are brought at once
+SEVERAL = frozenset({KindName.GRAPH, KindName.DOCUMENTS, KindName.SET})
 
 
 @dataclass(frozen=True)

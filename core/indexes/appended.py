@@ -82,11 +82,10 @@ def grown(blocks: Blocks, kind: str, width: int) -> tuple[Any, Order] | None:
         if max(order.added, order.masked) > MOST * len(order.items):
             continue
         try:
-            new_ones = (
-                np.ascontiguousarray(blocks.rows(fresh), np.float32)
-                if len(fresh)
-                else np.empty((0, width), np.float32)
-            )
+            if len(fresh):
+                new_ones = np.ascontiguousarray(blocks.rows(fresh), np.float32)
+            else:
+                new_ones = np.empty((0, width), np.float32)
             return added_to(folder, parts, blocks.folder, new_ones), order
         except RuntimeError:  # of an earlier version, without a digest, and damaged
             continue

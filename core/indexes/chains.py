@@ -152,11 +152,10 @@ def fingerprint(encoder) -> str:
             np.asarray(encoder.encode([PROBE])[0], np.float64),
             getattr(encoder, "identity", ""),
         )
-        counts = (
-            f"{named} {len(vector)} {np.abs(vector).argmax()}".encode()
-            if named
-            else (np.round(vector, 2) + 0.0).astype("<f4").tobytes()
-        )
+        if named:
+            counts = f"{named} {len(vector)} {np.abs(vector).argmax()}".encode()
+        else:
+            counts = (np.round(vector, 2) + 0.0).astype("<f4").tobytes()
         _fingerprints[encoder] = hashlib.sha256(counts).hexdigest()[:12]
     return _fingerprints[encoder]
 
@@ -258,11 +257,10 @@ def takes_part(graph: Graph) -> csr_matrix:
 
     From all triples, or from `MAX_EDGES` of them spread evenly.
     """
-    edges = (
-        np.arange(graph.n_edges)
-        if graph.n_edges <= MAX_EDGES
-        else np.linspace(0, graph.n_edges - 1, MAX_EDGES).astype(np.int64)
-    )
+    if graph.n_edges <= MAX_EDGES:
+        edges = np.arange(graph.n_edges)
+    else:
+        edges = np.linspace(0, graph.n_edges - 1, MAX_EDGES).astype(np.int64)
     heads, relations, tails = graph.triples(edges)
     codes = 2 * relations
     nodes, steps, others = (
@@ -338,11 +336,10 @@ def _longer(
         counts.append(level[chain] * both[fits] / total[back])
     place = np.repeat(np.arange(len(chains)), [len(part) for part in codes[1:]])
     after, common = np.concatenate(codes), np.concatenate(counts)
-    best = (
-        np.flatnonzero(common >= np.partition(common, -most)[-most])
-        if 0 < most < len(common)
-        else np.arange(len(common))
-    )
+    if 0 < most < len(common):
+        best = np.flatnonzero(common >= np.partition(common, -most)[-most])
+    else:
+        best = np.arange(len(common))
     best = best[np.lexsort((after[best], place[best], -common[best]))][:most]
     return {(*chains[place[i]], int(after[i])): float(common[i]) for i in best}, len(common)
 
@@ -379,8 +376,6 @@ def _read(file) -> ChainIndex | None:
             )
     except (OSError, ValueError, EOFError, KeyError, BadZipFile):
         return None
-    return (
-        index
-        if len(index.starts) == len(index.chains) + 1 and index.starts[-1] == len(index.tokens)
-        else None
-    )
+    if len(index.starts) == len(index.chains) + 1 and index.starts[-1] == len(index.tokens):
+        return index
+    return None

@@ -33,9 +33,8 @@ from core.watch import NO_WATCH, Watch
 Of = Literal["nodes", "triples", "relations", "relation-names", "chunks", "communities"]
 Texts = tuple[int, list[str]]  # a block's number, and what of it is to be encoded
 Vectors = Generator[tuple[int, np.ndarray], None, None]  # of a block of that number
-Encode = Callable[
-    [Iterable[Texts], Callable[[int], None]], Vectors
-]  # told of a block how many of its texts are encoded so far
+# told of a block how many of its texts are encoded so far
+Encode = Callable[[Iterable[Texts], Callable[[int], None]], Vectors]
 BLOCK = 1024  # texts; what a kill costs at most
 KEYS, DONE = "keys.npy", "index.json"
 EARLIER = 4  # earlier contents of a graph that are looked through
@@ -61,11 +60,9 @@ def texts(graph: Graph, of: Of, items: Sequence[int] | np.ndarray) -> list[str]:
         return [community_label(graph, item) for item in items]
     if of in ("relations", "relation-names"):
         return relation_labels(graph, items, of == "relation-names")
-    return (
-        node_labels(graph, items)
-        if of == "nodes"
-        else graph.triple_texts(np.asarray(items, np.int64))
-    )
+    if of == "nodes":
+        return node_labels(graph, items)
+    return graph.triple_texts(np.asarray(items, np.int64))
 
 
 def here(encoder, watch: Watch = NO_WATCH) -> Encode:

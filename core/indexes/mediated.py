@@ -50,9 +50,8 @@ def _passage(way: int, out: int, phrases: Sequence[Phrase], text: str) -> str:
     if out & 1:
         return f"the {things} with {last.noun} in the {first.noun} of {text}"
     said = {word.rstrip("s") for word in last.noun.split()}
-    both = (
-        last.noun
-        if said.issuperset(word.rstrip("s") for word in first.noun.split())
-        else f"{last.noun} of the {first.noun}"
-    )
+    if said.issuperset(word.rstrip("s") for word in first.noun.split()):
+        both = last.noun
+    else:
+        both = f"{last.noun} of the {first.noun}"
     return f"the {both} of {text}"

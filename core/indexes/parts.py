@@ -92,11 +92,9 @@ def search(
     index: Any, asked: np.ndarray, k: int, there: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The (cosines, places) of the `k` nearest in an index of faiss or in parts, of the places that are `there`."""
-    return (
-        index.search(asked, k, there)
-        if isinstance(index, Parts)
-        else index.search(asked, k, params=only(index, there))
-    )
+    if isinstance(index, Parts):
+        return index.search(asked, k, there)
+    return index.search(asked, k, params=only(index, there))
 
 
 def tuned(index: Any) -> Any:

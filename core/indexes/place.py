@@ -28,15 +28,13 @@ AT_WORK = "building"  # beside its lock file, in a folder that is made bit by bi
 
 def index_folder(graph: KnowledgeGraph) -> Path:
     """The folder for indexes of this graph's content: beside its store, else in the person's folder; absent where it cannot be made."""
-    if (
-        graph.edited_from is not None or graph.fetched is not None
-    ):  # of an edited or a fetched one nothing outlives this process
+    # of an edited or a fetched one nothing outlives this process
+    if graph.edited_from is not None or graph.fetched is not None:
         return _temporary(graph.digest[:NAMED])
-    beside = (
-        graph.folder / INDEXES
-        if graph.folder is not None and os.access(graph.folder, os.W_OK)
-        else home() / INDEXES
-    )
+    if graph.folder is not None and os.access(graph.folder, os.W_OK):
+        beside = graph.folder / INDEXES
+    else:
+        beside = home() / INDEXES
     folder = beside / graph.digest[:NAMED]
     with suppress(OSError):  # said by who writes there
         folder.mkdir(parents=True, exist_ok=True)

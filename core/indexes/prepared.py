@@ -128,9 +128,8 @@ def leftovers(graph: Graph) -> list[Leftover]:
             found.append(Leftover(path, path.name, size, changed))
         elif time.time() - changed > SETTLED:
             found.append(Leftover(path, "A file that was never finished", size, changed))
-    if (
-        graph.folder is not None and folder.parent == graph.folder / "indexes"
-    ):  # elsewhere, other graphs' lie beside it
+    # elsewhere, other graphs' lie beside it
+    if graph.folder is not None and folder.parent == graph.folder / "indexes":
         for path in entries(folder.parent):
             if path != folder and re.fullmatch(f"[0-9a-f]{{{NAMED}}}", path.name):
                 kinds = [

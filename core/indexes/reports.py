@@ -177,11 +177,10 @@ def write(chat: Chat, messages: Messages, seed: int = 0, watch: Watch = NO_WATCH
     usage = Usage(1, reply.tokens_in, reply.tokens_out)
     found = _parts(reply.text)
     if found is None:
-        why = (
-            "A report was no whole JSON and is shown as it was written."
-            if reply.text.strip()
-            else f"There is no report: {reply.fault()}"
-        )
+        if reply.text.strip():
+            why = "A report was no whole JSON and is shown as it was written."
+        else:
+            why = f"There is no report: {reply.fault()}"
         return Written("Report", " ".join(reply.text.split()), why, usage)
     return Written(found[0] or "Report", found[1], reply.fault("report"), usage)
 

@@ -69,11 +69,11 @@ def make(graph: Graph, encoder: Encoder, of: Of, watch: Watch = NO_WATCH) -> Vec
 
     def encode(blocks: Iterable[Texts], advanced: Callable[[int], None]) -> Vectors:
         for number, wanted in blocks:
-            known = (
-                {text: left[key] for text, key in zip(wanted, _keyed(wanted)) if key in left}
-                if left
-                else {}
-            )
+            known = {}
+            if left:
+                known = {
+                    text: left[key] for text, key in zip(wanted, _keyed(wanted)) if key in left
+                }
             now = _at_work[folder] = AtWork(number, dict(known))
 
             def received(rows: list[str], vectors: np.ndarray, now: AtWork = now) -> None:
@@ -83,11 +83,10 @@ def make(graph: Graph, encoder: Encoder, of: Of, watch: Watch = NO_WATCH) -> Vec
             missing = [text for text in wanted if text not in known]
             fresh = NONE
             if missing:
-                fresh = (
-                    encoder.encode(missing, watch, received)
-                    if streams(encoder)
-                    else encoder.encode(missing, watch)
-                )
+                if streams(encoder):
+                    fresh = encoder.encode(missing, watch, received)
+                else:
+                    fresh = encoder.encode(missing, watch)
             if known:
                 both = known | dict(zip(missing, fresh.astype(np.float16)))
                 fresh = np.stack([both[text] for text in wanted])

@@ -22,10 +22,8 @@ from core.watch import NO_WATCH, Watch
 
 STEPS = 3  # of the operators Chain ranking and Case memory, where nobody changes it
 SOLVED = 1000  # questions of each set
-LEARNT_FROM = (
-    "-dev",
-    "-train",
-)  # how the names of question sets end whose answers may be learnt from
+# how the names of question sets end whose answers may be learnt from
+LEARNT_FROM = ("-dev", "-train")
 SECONDS_A_TEXT = {  # to encode
     **{"nodes": 2e-3, "triples": 5e-3},
     **{"relations": 1e-2, "relation-names": 2e-3, "chunks": 4e-2, "communities": 4e-2},
@@ -35,12 +33,8 @@ SLOW_RATE = (
 )
 WALKS = WalkPlan("breadth-first")  # those of Walk&Retrieve, where nobody changes them
 SECONDS_A_ROOT = 2e-2  # to encode a node's walks
-SECONDS_A_NODE, SECONDS_A_CHAIN, SECONDS_A_CASE, SECONDS_A_REPORT = (
-    4e-5,
-    4e-3,
-    1.2e-2,
-    8.0,
-)  # on one slow core, as measured
+# on one slow core, as measured
+SECONDS_A_NODE, SECONDS_A_CHAIN, SECONDS_A_CASE, SECONDS_A_REPORT = (4e-5, 4e-3, 1.2e-2, 8.0)
 FOUND = "so that those nearest to a question are found."
 BRINGS = "Read by Vector search, which otherwise encodes them at its first question. Ranking paths gets no faster by it: paths are other texts."
 COUNTED = 100_000  # communities up to which it is looked up which of them have a report
@@ -137,15 +131,13 @@ def _to_solve(graph: Graph, env: Environment) -> int:
 def _sources(graph: Graph) -> str:
     """The sets of the graph that may be learnt from, as the operator Case memory names them, and the person's own."""
     known = dataset_of(graph.name)
-    sets = (
-        [
+    sets = []
+    if known:
+        sets = [
             name
             for name, one in known.sets.items()
             if name.endswith(LEARNT_FROM) and one.graphs == "union"
         ]
-        if known
-        else []
-    )
     return ",".join([*(name for name in sets if "-ntm-" not in name), memory.OWN])
 
 

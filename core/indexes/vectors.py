@@ -32,19 +32,14 @@ VERSION = 1
 SHELF = "vectors"  # where opened ones are kept on their graph
 EXACT, FORMER_EXACT = "SQfp16", "Flat"  # searches of all vectors, in half and in single precision
 FLAT_UP_TO = 200_000  # vectors that are all looked at: 6 ms and 0.15 GB
-MANY, PART = (
-    1_000_000,
-    200_000,
-)  # vectors from which several graphs of neighbours are made, and about how many each then has
+# vectors from which several graphs of neighbours are made, and about how many each then has
+MANY, PART = (1_000_000, 200_000)
 TRAINED = 20_000  # vectors from which the steps of its bytes are learnt
 LIMIT = 1_000_000  # nodes or triples that are encoded without being asked twice
 MAX_ITEMS_IN_QUESTION = 100_000  # nodes or triples that are encoded within a question
 SAMPLE = 256  # texts encoded to tell how long all would take
-ASKED, WANTED, EQUAL = (
-    64,
-    32,
-    0.001,
-)  # of a recall: vectors that are asked for, their nearest, and by how much cosines may differ
+# of a recall: vectors that are asked for, their nearest, and by how much cosines may differ
+ASKED, WANTED, EQUAL = (64, 32, 0.001)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,17 +70,16 @@ class VectorIndex:
         if self.exact:
             return ""
         recall = self.facts.get("recall")
-        share = (
-            "how many of the exact nearest it finds was not measured"
-            if recall is None
-            else f"it finds {recall:.2f} of the exact nearest"
-        )
+        if recall is None:
+            share = "how many of the exact nearest it finds was not measured"
+        else:
+            share = f"it finds {recall:.2f} of the exact nearest"
         added, masked = (self.order.added, self.order.masked) if self.order is not None else (0, 0)
-        changed = (
-            f" Since it was made as a whole {added:,} were added to it and {masked:,} masked."
-            if added or masked
-            else ""
-        )
+        changed = ""
+        if added or masked:
+            changed = (
+                f" Since it was made as a whole {added:,} were added to it and {masked:,} masked."
+            )
         parts = f" in {self.facts['parts']:,} parts" if self.facts.get("parts") else ""
         return f"{len(self):,} vectors are searched by neighbours of neighbours ({self.facts['kind']}){parts}; {share}.{changed}"
 

@@ -79,11 +79,11 @@ class VerbalisedWalks:
                 self._rows.save("sentences", [(keys[text], said)])
             return said
 
-        said = (
-            together(written, missing, lambda: getattr(self._chat(), "at_once", 1), self._watch)
-            if missing
-            else []
-        )
+        said = []
+        if missing:
+            said = together(
+                written, missing, lambda: getattr(self._chat(), "at_once", 1), self._watch
+            )
         known |= {keys[text]: sentence for text, sentence in zip(missing, said)}
         return [
             known.get(keys[text]) or sentences(self.graph, [different[text]])[0] for text in texts

@@ -31,9 +31,8 @@ MAX_NODES_IN_QUESTION = 2_000  # nodes whose walks are encoded within a question
 LIMIT = 1_000_000  # nodes whose walks are encoded where nobody asks for more
 JOIN = "; "
 AT_A_TIME = 8  # walks that are put into words before their length is looked at
-WORD = re.compile(
-    r"(?<!\S)[^\s0-9A-Za-z]*+[0-9A-Za-z]\S*"
-)  # a token at least, of whatever tokenizer
+# a token at least, of whatever tokenizer
+WORD = re.compile(r"(?<!\S)[^\s0-9A-Za-z]*+[0-9A-Za-z]\S*")
 
 
 class Words(Protocol):
@@ -170,11 +169,10 @@ def walk_corpus(
                     f"The walks of the {len(nodes):,} nodes of “{graph.name}” are not encoded yet; do it on the page Indexes, or with: "
                     f"{command(graph, plan)}"
                 )
-            corpus = (
-                WalkCorpus(graph, plan, nodes, index)
-                if index
-                else build(graph, encoder, plan, words, watch)
-            )
+            if index:
+                corpus = WalkCorpus(graph, plan, nodes, index)
+            else:
+                corpus = build(graph, encoder, plan, words, watch)
         shelf.values[folder.name] = corpus
     return corpus
 

@@ -36,9 +36,8 @@ MOST_NEW = 0.1  # the share of texts that may be new where an earlier content's 
 BLOCK = 2_000  # texts read between two looks at whether somebody cancelled
 COUNTED = 500  # texts whose words are counted together
 K1, B = 1.5, 0.75  # of BM25
-Counted = tuple[
-    np.ndarray, np.ndarray, np.ndarray
-]  # words, how often each, how many words each text has
+# words, how often each, how many words each text has
+Counted = tuple[np.ndarray, np.ndarray, np.ndarray]
 NO_WORDS = np.empty(0, np.int32)
 
 

@@ -33,6 +33,7 @@ from core.sources import Source
 
 FOLDER = Path(__file__).parent
 FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
+# the files that come behind those of papers on graphs of triples
 LAST = (
     "beyond",
     "fastinsight",
@@ -40,7 +41,7 @@ LAST = (
     "graph_rag_methods_kg",
     "graph_rag_programs",
     "without_retrieval",
-)  # the files that come behind those of papers on graphs of triples
+)
 OWNED_AS = "method"
 OWN = "own"
 ON_DOCUMENTS = "-documents"  # behind the id of a method on triples: the same on documents
@@ -48,10 +49,8 @@ AS_BUILT = ", as built"  # how names end of an instance on a graph without the m
 ROW = "No. "  # how the short name begins of a row that a paper numbers
 CHANGED = ", changed"  # how names end of a line that is one operator apart from a known one
 ADAPTED = ", adapted"  # how the short name ends of a method on graphs that it was not made for, where its authors' reading is not known
-RETRIEVER, RETRIEVERS = (
-    "retriever-",
-    "Your own retrievers",
-)  # what their ids begin with, and their group
+# what their ids begin with, and their group
+RETRIEVER, RETRIEVERS = ("retriever-", "Your own retrievers")
 RUN, RUNS = "run-", "Your finished runs"  # those of runs from files
 
 

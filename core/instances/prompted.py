@@ -92,11 +92,9 @@ def _asked_by(
         one for one in parameters(type(operator)) if one.model and given[one.name] not in one.also
     ]
     new = {one.name: with_prompt(given[one.name], is_chat, prompt) for one in models}
-    return (
-        replace(operator, **new)
-        if any(given[name] != text for name, text in new.items())
-        else operator
-    )
+    if any(given[name] != text for name, text in new.items()):
+        return replace(operator, **new)
+    return operator
 
 
 def _answering(
@@ -109,8 +107,6 @@ def _answering(
         return replace(operator, prompt=prompt, template="")
     if known:
         return operator
-    return (
-        replace(operator, template=prompt)
-        if places_of(prompt) - {"question"} == shown
-        else operator
-    )
+    if places_of(prompt) - {"question"} == shown:
+        return replace(operator, template=prompt)
+    return operator

@@ -9,10 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 WINDOWS = os.name == "nt"
-PATIENCE, LOOK = (
-    2.0,
-    0.05,
-)  # seconds until one who has a file open is taken to keep it, and between two tries
+# seconds until one who has a file open is taken to keep it, and between two tries
+PATIENCE, LOOK = (2.0, 0.05)
 
 
 def sync(path: Path) -> None:

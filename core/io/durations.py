@@ -8,10 +8,8 @@ from core.watch import NO_WATCH, Watch
 
 ROUGH_FACTOR = 2.0  # by which one measurement may be off, either way
 MIN_DIFFERENCE_SECONDS = 0.05  # below which a scheduler alone explains a difference
-MIN_SHARE, MIN_SECONDS = (
-    0.01,
-    2.0,
-)  # share done and seconds spent before which nobody knows how long it will take
+# share done and seconds spent before which nobody knows how long it will take
+MIN_SHARE, MIN_SECONDS = (0.01, 2.0)
 
 
 def span(seconds: float) -> str:
@@ -21,13 +19,11 @@ def span(seconds: float) -> str:
     if seconds < 5400:
         return f"{seconds / 60:.0f} minutes"
     hours = seconds / 3600
-    return (
-        f"{hours:.1f} hours"
-        if hours < 10
-        else f"{hours:.0f} hours"
-        if hours < 48
-        else f"{hours / 24:.0f} days"
-    )
+    if hours < 10:
+        return f"{hours:.1f} hours"
+    if hours < 48:
+        return f"{hours:.0f} hours"
+    return f"{hours / 24:.0f} days"
 
 
 def between(low: float, high: float) -> str:

@@ -78,17 +78,14 @@ ESCAPES = (b"\x1b$B", b"\x1b$@", b"\x1b(J")  # what switches to Japanese in a te
 ALPHABETS = frozenset({"LATIN", "CYRILLIC", "GREEK", "HEBREW", "ARABIC", "THAI", "ARMENIAN"})
 WITHIN_WORDS, JOINING = "\u2019\u02bc\u2011\u2010\xad\xb7\xb0\u200c\u200d", "any"
 IN_WORD = re.compile(r"[^\W\d_][^\s,.;:!?()\[\]{}<>\"/|\\*+=_#@&%$0-9-]{0,40}[^\W\d_]")
-OPENING = re.compile(
-    "[^\\W\\d_][\u201a\u201e\xa1\xbf]"
-)  # a letter and a sign that opens a quotation or question
+# a letter and a sign that opens a quotation or question
+OPENING = re.compile("[^\\W\\d_][\u201a\u201e\xa1\xbf]")
 MOST_LETTERS = 20_000  # of a text that are looked at in search of odd words
 ASCII = frozenset(map(chr, range(128)))
-COMMON = frozenset(
-    "äöüßÄÖÜéèêàâçîôûïëñáíóúåøæÉÀÇÑ‘’“”«»–—…€£§©°•"
-)  # in texts of Western Europe, unlike what others look like there
-IN_NO_TEXT = frozenset(
-    {"Cc", "Cn", "Co"}
-)  # categories of characters: controls, unassigned, private
+# in texts of Western Europe, unlike what others look like there
+COMMON = frozenset("äöüßÄÖÜéèêàâçîôûïëñáíóúåøæÉÀÇÑ‘’“”«»–—…€£§©°•")
+# categories of characters: controls, unassigned, private
+IN_NO_TEXT = frozenset({"Cc", "Cn", "Co"})
 FOREIGN = {
     b"%PDF-": "a PDF",
     b"PK\x03\x04": "a zip or an Office document",
@@ -219,14 +216,11 @@ def _reading(data: bytes, encoding: str) -> str:
         text = codecs.getincrementaldecoder(encoding)().decode(data)
     except (UnicodeDecodeError, LookupError):
         return ""
-    return (
-        text
-        if not any(
-            unicodedata.category(sign) in IN_NO_TEXT
-            for sign in set(text) - set("\n\r\t\f\v\x1b\x1a")
-        )
-        else ""
-    )
+    if not any(
+        unicodedata.category(sign) in IN_NO_TEXT for sign in set(text) - set("\n\r\t\f\v\x1b\x1a")
+    ):
+        return text
+    return ""
 
 
 def _odd_words(text: str) -> int:

@@ -23,20 +23,12 @@ from core.io.temporary import temporary_folder
 from core.watch import NO_WATCH, Watch
 
 HUB, IRDS = "hf:", "irds:"
-USUAL = (
-    "test",
-    "validation",
-    "dev",
-    "train",
-)  # splits, the first that a set has where none is named
+# splits, the first that a set has where none is named
+USUAL = ("test", "validation", "dev", "train")
 REPORT_EVERY = 10_000  # rows between two words of progress
 REACH = 10.0  # seconds in which a hub must answer
-UNREACHED = {
-    "ConnectionError",
-    "TransportError",
-    "OfflineModeIsEnabled",
-    "LocalEntryNotFoundError",
-}  # faults of many libraries, by name
+# faults of many libraries, by name
+UNREACHED = {"ConnectionError", "TransportError", "OfflineModeIsEnabled", "LocalEntryNotFoundError"}
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")  # what no name of a file holds
 
 

@@ -21,13 +21,10 @@ from core.watch import NO_WATCH, Watch
 PACKINGS = {".gz": "gzip", ".bz2": "bzip2", ".zst": "Zstandard"}
 PACKED = tuple(PACKINGS)
 LONGEST_LINE = 1 << 23  # bytes
-LOOK_EVERY, REPORT_EVERY = (
-    1 << 14,
-    1 << 18,
-)  # bytes unpacked between two looks at their number, and two words of progress
-EXCEL_SEPARATOR = re.compile(
-    r"\Asep=([^\s]|\t)\s*\Z", re.IGNORECASE
-)  # a first line with which Excel names it
+# bytes unpacked between two looks at their number, and two words of progress
+LOOK_EVERY, REPORT_EVERY = (1 << 14, 1 << 18)
+# a first line with which Excel names it
+EXCEL_SEPARATOR = re.compile(r"\Asep=([^\s]|\t)\s*\Z", re.IGNORECASE)
 
 
 class Source(Protocol):
@@ -241,8 +238,6 @@ def bare(name: str) -> str:
 
 def size_text(size: float) -> str:
     """A number of bytes in words: 64 MB, 2 GB."""
-    return (
-        f"{size / (1 << 30):,.0f} GB"
-        if size >= 1 << 30
-        else f"{max(1, round(size / (1 << 20))):,} MB"
-    )
+    if size >= 1 << 30:
+        return f"{size / (1 << 30):,.0f} GB"
+    return f"{max(1, round(size / (1 << 20))):,} MB"

@@ -89,11 +89,9 @@ def weights_of(package: str) -> Path | None:
     """The folder of weights of a package: `model` in the installed one, found without importing it, else what was fetched of it into the
     models folder; None where neither is."""
     found = importlib.util.find_spec(package.replace("-", "_"))
-    places = (
-        [Path(place) / "model" for place in (found.submodule_search_locations or ())]
-        if found
-        else []
-    )
+    places = []
+    if found:
+        places = [Path(place) / "model" for place in (found.submodule_search_locations or ())]
     return next(
         (
             place

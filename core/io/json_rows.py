@@ -13,23 +13,10 @@ from core.io.files import LONGEST_LINE, File, lines, opened
 from core.io.json_pieces import Pieces, not_json
 from core.watch import NO_WATCH, Watch
 
-HOLDS_ROWS = (
-    "Questions",
-    "questions",
-    "data",
-    "examples",
-    "goldens",
-    "items",
-)  # keys under which a JSON file may hold its list of rows
-OF_A_ROW = (
-    "question",
-    "query",
-    "text",
-    "article",
-    "graph",
-    "RawQuestion",
-    "utterance",
-)  # keys of a row, whatever lists it holds
+# keys under which a JSON file may hold its list of rows
+HOLDS_ROWS = ("Questions", "questions", "data", "examples", "goldens", "items")
+# keys of a row, whatever lists it holds
+OF_A_ROW = ("question", "query", "text", "article", "graph", "RawQuestion", "utterance")
 OPENING = 1 << 16  # bytes that are read at once in search of the first that is not blank
 
 Row = tuple[str, dict[str, Any]]

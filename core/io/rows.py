@@ -91,9 +91,8 @@ class RowFile:
             database = opened(
                 self.file, self._prepare, timeout=WAIT, isolation_level=None, **options
             )
-            if (
-                self.schema.again
-            ):  # no kill costs a row; a power cut may cost the last ones, which can be made again
+            # no kill costs a row; a power cut may cost the last ones, which can be made again
+            if self.schema.again:
                 database.execute("PRAGMA synchronous = NORMAL")
             return database
 

@@ -15,16 +15,10 @@ from typing import Any
 from core.io.home import cannot_save
 
 WAIT = 30.0  # seconds for another process
-DAMAGED = (
-    "SQLITE_NOTADB",
-    "SQLITE_CORRUPT",
-)  # errors of a file that is no database, or one with damaged pages
-UNWRITABLE = (
-    "SQLITE_CANTOPEN",
-    "SQLITE_FULL",
-    "SQLITE_IOERR",
-    "SQLITE_READONLY",
-)  # errors that come where nothing can be written
+# errors of a file that is no database, or one with damaged pages
+DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
+# errors that come where nothing can be written
+UNWRITABLE = ("SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY")
 
 
 def write_ahead(database: sqlite3.Connection) -> None:
@@ -99,9 +93,8 @@ def _as_it_is(file: Path, options: Mapping[str, Any]) -> Database:
         return sqlite3.connect(
             f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True, factory=Database, **options
         )
-    with (
-        tempfile.TemporaryDirectory() as folder
-    ):  # what was written ahead is not in the file yet: it is read from a copy
+    # what was written ahead is not in the file yet: it is read from a copy
+    with tempfile.TemporaryDirectory() as folder:
         for part in (file, ahead):
             shutil.copyfile(part, Path(folder) / part.name)
         read = sqlite3.connect(":memory:", factory=Database, **options)

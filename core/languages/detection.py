@@ -14,25 +14,16 @@ from core.languages.scripts import letters_by_script, script_of
 
 WORD = re.compile(r"[^\W\d_]+")
 LETTERS, WORDS = 4_000, 200  # of a text that are looked at
-PLAIN, LEAD = (
-    0.25,
-    2.5,
-)  # the share of function words that decides alone, where no other language has more than that part of it
-SURE, AHEAD = (
-    0.75,
-    0.25,
-)  # the score from which a language is found, and how far the next one must be behind
+# the share of function words that decides alone, where no other language has more than that part of it
+PLAIN, LEAD = (0.25, 2.5)
+# the score from which a language is found, and how far the next one must be behind
+SURE, AHEAD = (0.75, 0.25)
 COMMON_WEIGHT = 2.0  # of the share of function words, beside lingua's confidence, which is 0 to 1
 SENTENCE = 30  # words of a text that may be one question
-SHORT, LONG = (
-    3,
-    10,
-)  # words from which lingua is asked, and from which it is believed where none is a function word of its language
-PARTS, PART, LEAST_PART = (
-    40,
-    600,
-    0.15,
-)  # pieces of a sample, their letters; the share of a language from which it is named beside the first
+# words from which lingua is asked, and from which it is believed where none is a function word of its language
+SHORT, LONG = (3, 10)
+# pieces of a sample, their letters; the share of a language from which it is named beside the first
+PARTS, PART, LEAST_PART = (40, 600, 0.15)
 
 
 @dataclass(frozen=True)
@@ -90,9 +81,8 @@ def found_in(texts: Sequence[str]) -> Found:
         code: round(count / total, 3) for code, count in votes.most_common() if code and count
     }
     best = next(iter(shares), "")
-    needed = (
-        votes[""] if best == ENGLISH else total / 2
-    )  # for another reading than the English one most of the sample must speak
+    # for another reading than the English one most of the sample must speak
+    needed = votes[""] if best == ENGLISH else total / 2
     return Found(best if votes[best] > needed else "", shares)
 
 

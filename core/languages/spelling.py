@@ -40,9 +40,10 @@ MAX_CACHED_CHARACTERS = 200  # of a text whose forms are remembered with those o
 LOOKED_BACK = 16  # characters before a number, to tell a minus from a dash
 MAX_PATTERN_LETTERS = 24  # of a word by which rows are sought
 
+# over and under letters
 SIGNS = "".join(
     chr(code) for code in range(0x0300, 0x1A00) if unicodedata.category(chr(code)) in ("Mn", "Mc")
-)  # over and under letters
+)
 # Vowels and lengtheners that are seldom written.
 MARKS = re.compile("[\u0640\u0610-\u061a\u064b-\u065f\u0670\u0591-\u05bd\u05bf-\u05c7]")
 

@@ -76,9 +76,8 @@ def content_words(text: str, code: str) -> list[str]:
 def _unspaced_words(text: str, known: Language) -> list[str]:
     if known.code == "zh" and (cutter := _chinese()):
         return [word for word in cutter.cut(text) if WORD.fullmatch(word)]
-    if (
-        known.code == "ja"
-    ):  # content words are in Chinese characters and katakana, what joins them in hiragana
+    # content words are in Chinese characters and katakana, what joins them in hiragana
+    if known.code == "ja":
         return CONTENT.findall(_without(text, known))
     return plain_words(_without(text, known))
 

@@ -148,11 +148,9 @@ class Reply:
         """A sentence on why it is blank, cut or of no use; empty for one that is whole."""
         blank = not self.text.strip()
         if self.cut:
-            return (
-                f"The {what} was cut at {self.limit:,} tokens."
-                if self.limit
-                else f"The {what} was cut."
-            )
+            if self.limit:
+                return f"The {what} was cut at {self.limit:,} tokens."
+            return f"The {what} was cut."
         if self.finish == "repeat":
             after = f" after {self.words} words" if self.words else ""
             return f"The {what} repeated itself and was stopped{after}."

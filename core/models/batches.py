@@ -9,16 +9,12 @@ import numpy as np
 
 from core.errors import ModelFailed
 
-FIRST, MOST = (
-    1 << 12,
-    1 << 16,
-)  # tokens, padding counted, of the first batch on a graphics card and of any: more make it no faster
+# tokens, padding counted, of the first batch on a graphics card and of any: more make it no faster
+FIRST, MOST = (1 << 12, 1 << 16)
 SHARE = 0.5  # of the memory that is free, which others may want too
 FULL = ("out of memory", "not enough memory", "CUBLAS_STATUS_ALLOC_FAILED")  # in what libraries say
-IDS_ALONE = {
-    "return_attention_mask": False,
-    "return_token_type_ids": False,
-}  # what a tokenizer is to give
+# what a tokenizer is to give
+IDS_ALONE = {"return_attention_mask": False, "return_token_type_ids": False}
 T = TypeVar("T")
 
 

@@ -168,9 +168,8 @@ class Above:
         """At most `k` of `texts`, none where all are below."""
         ranked = self.scorer.choose(task, texts, k)
         assert ranked.scores is not None  # a scorer gives a number for every text
-        reaching = sum(
-            score >= self.least for score in ranked.scores
-        )  # best first, and NaN, which is none, comes last
+        # best first, and NaN, which is none, comes last
+        reaching = sum(score >= self.least for score in ranked.scores)
         note = (f"None reached {self.least:g}.",) if len(texts) and not reaching else ()
         return dataclasses.replace(
             ranked,
@@ -260,11 +259,10 @@ def _part(argument: str, node: ast.expr, shown: str, name: str) -> str | float |
 
 def _least(node: ast.expr, shown: str, name: str) -> float:
     try:
-        least = (
-            float(node.value)
-            if isinstance(node, ast.Constant) and isinstance(node.value, str | int)
-            else math.nan
-        )
+        if isinstance(node, ast.Constant) and isinstance(node.value, str | int):
+            least = float(node.value)
+        else:
+            least = math.nan
     except ValueError:
         least = math.nan
     if not math.isfinite(least):

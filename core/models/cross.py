@@ -187,11 +187,9 @@ class PairScorer(Scoring):
             try:
                 model = self._load()
             except (OSError, ValueError) as error:
-                where = (
-                    "this folder"
-                    if Path(self.weights).exists()
-                    else "this computer or the model hub"
-                )
+                where = "this computer or the model hub"
+                if Path(self.weights).exists():
+                    where = "this folder"
                 raise ModelUnavailable(
                     f"{self.name}: {self.weights} cannot be loaded from {where}. Put its weights in a folder and "
                     f"name that folder in models.toml. ({shorten(str(error), 120)})"
@@ -239,11 +237,10 @@ class FlagReranker(PairScorer):
             tokenizer(query, add_special_tokens=False)["input_ids"],
             self.max_tokens * 3 // 4,
         )
-        query = (
-            query
-            if len(asked) <= most
-            else tokenizer.decode(asked[:most], skip_special_tokens=False)
-        )
+        if len(asked) <= most:
+            query = query
+        else:
+            query = tokenizer.decode(asked[:most], skip_special_tokens=False)
         return dict(
             tokenizer(
                 [query] * len(texts),

@@ -62,11 +62,8 @@ COMMON = (
     "currency",
     "languages",
 )
-TYPES = {
-    "memory": "int",
-    "price_in": "float",
-    "price_out": "float",
-}  # of them; the others are texts
+# of them; the others are texts
+TYPES = {"memory": "int", "price_in": "float", "price_out": "float"}
 
 
 def own_file() -> Path:

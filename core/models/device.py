@@ -9,20 +9,10 @@ from functools import cache
 from pathlib import Path
 
 NVCUDA = os.path.expandvars(r"%SystemRoot%\System32\nvcuda.dll")  # NVIDIA's driver on Windows
-DRIVERS = (
-    "/dev/nvidiactl",
-    "/dev/nvidia0",
-    "/proc/driver/nvidia",
-    "/dev/kfd",
-    "/dev/dxg",
-    NVCUDA,
-)  # NVIDIA's, AMD's, and Windows' inside WSL
-BFLOAT16 = (
-    "BF16",
-    "FP16",
-    "AMX",
-    "AVX10",
-)  # in the names of oneDNN's limits that leave bfloat16 in
+# NVIDIA's, AMD's, and Windows' inside WSL
+DRIVERS = ("/dev/nvidiactl", "/dev/nvidia0", "/proc/driver/nvidia", "/dev/kfd", "/dev/dxg", NVCUDA)
+# in the names of oneDNN's limits that leave bfloat16 in
+BFLOAT16 = ("BF16", "FP16", "AMX", "AVX10")
 
 
 def graphics_card() -> bool:

@@ -12,24 +12,17 @@ from core.models.chat.server import OpenAIServer
 from core.models.hosts import check_host
 
 PORTS = {11434: "Ollama", 1234: "LM Studio", 8000: "vLLM", 8080: "llama.cpp"}
+# as servers sign their models
 OWNERS = {
     "library": "Ollama",
     "organization_owner": "LM Studio",
     "vllm": "vLLM",
     "llamacpp": "llama.cpp",
-}  # as servers sign their models
+}
 PATIENCE = 3.0  # seconds that a server may take to list its models
 MAX_MODELS = 500  # of a server that are listed
-ENCODERS = (
-    "embed",
-    "bge-m",
-    "bge-small",
-    "bge-base",
-    "bge-large",
-    "e5-",
-    "gte-",
-    "minilm",
-)  # in names of models that make vectors
+# in names of models that make vectors
+ENCODERS = ("embed", "bge-m", "bge-small", "bge-base", "bge-large", "e5-", "gte-", "minilm")
 
 
 @dataclass(frozen=True)

@@ -78,9 +78,8 @@ def _packed(data: memoryview) -> Packed:
         (spelled[a:b].decode(), float(score)) for a, b, score in zip(ends[:-1], ends[1:], scores)
     ]
     at += letters
-    at += (
-        8 + struct.unpack_from("<iI", data, at)[1]
-    )  # how letters are made alike, which is SentencePiece's usual way
+    # how letters are made alike, which is SentencePiece's usual way
+    at += 8 + struct.unpack_from("<iI", data, at)[1]
     (number,) = struct.unpack_from("<i", data, at)
     at += 4
     shapes = {
@@ -94,11 +93,10 @@ def _packed(data: memoryview) -> Packed:
         name = bytes(data[at + 2 : at + 2 + length]).decode()
         kind, size, offset, _ = struct.unpack_from("<BIQQ", data, at + 2 + length)
         at += 2 + length + 21
-        values = (
-            _weights(data, offset, size)
-            if kind == QUARTERS
-            else np.frombuffer(data, "<f4", size, offset)
-        )
+        if kind == QUARTERS:
+            values = _weights(data, offset, size)
+        else:
+            values = np.frombuffer(data, "<f4", size, offset)
         tensors[_name(name)] = values.reshape(_shape(name, shapes, hidden, inner))
     sizes = {
         "hidden_size": hidden,

@@ -127,9 +127,8 @@ def _alone(name: str, target: Path, watch: Watch, fetching: Callable[[], Path]) 
         with locked(target.with_name(f"{target.name}.lock"), Watch(busy)):
             if target.exists():
                 return target
-            for leftover in target.parent.glob(
-                f"{target.name}.fetch-*"
-            ):  # of a process that was killed
+            # of a process that was killed
+            for leftover in target.parent.glob(f"{target.name}.fetch-*"):
                 shutil.rmtree(leftover)
             return fetching()
     except OSError as error:

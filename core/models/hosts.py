@@ -22,9 +22,8 @@ def check_host(url: str) -> None:
         host, port = (parts.hostname or "").rstrip("."), parts.port
     except ValueError:  # a port that is no number
         host = ""
-    odd = any(
-        letter in "\\@" or letter <= " " or letter == "\x7f" for letter in url
-    )  # which programs read in different ways
+    # which programs read in different ways
+    odd = any(letter in "\\@" or letter <= " " or letter == "\x7f" for letter in url)
     if odd or not host or parts.scheme not in ("http", "https"):
         raise BadParameter(
             "The address of a server is http:// or https://, a host, and a path, such as http://localhost:8000/v1."

@@ -73,11 +73,9 @@ def parse(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]
     if named:
         return named, ["The reply was no JSON; the lines in it that equal a candidate were taken."]
     numbers = [int(n) for n in NUMBER.findall(reply)]
-    return (
-        (numbers, ["The reply was no JSON; the numbers in it were taken."])
-        if numbers
-        else (None, [])
-    )
+    if numbers:
+        return (numbers, ["The reply was no JSON; the numbers in it were taken."])
+    return (None, [])
 
 
 def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]]:
@@ -105,11 +103,12 @@ def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, lis
         return named, []
     whole = plain(reply)
     held = [number for text, number in places.items() if text and text in whole]
-    return (
-        (held, ["No line of the reply equals a candidate; those that occur in it were taken."])
-        if held
-        else (None, [])
-    )
+    if held:
+        return (
+            held,
+            ["No line of the reply equals a candidate; those that occur in it were taken."],
+        )
+    return (None, [])
 
 
 def _from_json(reply: str) -> list[int] | None:

@@ -19,11 +19,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 FIRST = 64  # texts that are read before the others are expected for the first time; where there are no more, all are read at once
-ROUND, LEAST, TIMES = (
-    96,
-    16,
-    3,
-)  # texts that are read before the others are expected anew: so many times those wanted, within bounds
+# texts that are read before the others are expected anew: so many times those wanted, within bounds
+ROUND, LEAST, TIMES = (96, 16, 3)
 LEARNT = 512  # scores from which expectations are made
 LIKELIEST = 400  # texts whose chance is computed
 AT_HAND = 0.03  # seconds within which the first are read where they, and so most likely all, were read before
@@ -61,11 +58,9 @@ def one_thread() -> Iterator[None]:
 
 def counted(number: int, unit: str) -> str:
     """So many of a kind of candidates: `960 paths`, `1 path`."""
-    return (
-        f"{number:,} {PLURAL.get(unit, 'texts')}"
-        if number != 1
-        else f"1 {'entity' if unit == 'node' else unit}"
-    )
+    if number != 1:
+        return f"{number:,} {PLURAL.get(unit, 'texts')}"
+    return f"1 {'entity' if unit == 'node' else unit}"
 
 
 class Expectation:
@@ -152,11 +147,9 @@ class Expectation:
     def _weighed(self, some: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """float64 [n]: the covariances of all texts with some, in a sum with these weights."""
         every = self._rows @ (self._rows[some].T @ weights)
-        return (
-            every
-            if self._tokens is None
-            else every + self._tokens @ (self._tokens[some].T @ weights)
-        )
+        if self._tokens is None:
+            return every
+        return every + self._tokens @ (self._tokens[some].T @ weights)
 
 
 def _chances(above: np.ndarray, spread: np.ndarray) -> np.ndarray:
@@ -212,12 +205,10 @@ class Reading:
         self._places: dict[str, list[int]] = {}
         for position, text in enumerate(texts):
             self._places.setdefault(text, []).append(position)
-        self.distinct = list(
-            self._places
-        )  # the distinct texts in the order of their first appearance
-        self.most = min(
-            task.read or len(self.distinct), len(self.distinct)
-        )  # of these that are read
+        # the distinct texts in the order of their first appearance
+        self.distinct = list(self._places)
+        # of these that are read
+        self.most = min(task.read or len(self.distinct), len(self.distinct))
         self.scores = np.full(len(texts), np.nan)  # float64 [n]; NaN of those that are not read
         self.scored = np.zeros(len(texts), bool)
         self._task, self._tokens, self._done, self._best = task, tokens, 0, (-np.inf, "")

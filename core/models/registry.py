@@ -143,11 +143,9 @@ class Registry:
     def price(self, name: str) -> tuple[str, Price] | None:
         """The name of the row of a language model, and its price; None for another model, or none that is declared."""
         row = self._rows.get(self._roles.get(name, name))
-        return (
-            (row.name, Price(row.price_in, row.price_out, row.currency))
-            if row is not None and row.kind == "chat"
-            else None
-        )
+        if row is not None and row.kind == "chat":
+            return (row.name, Price(row.price_in, row.price_out, row.currency))
+        return None
 
     def title(self, name: str) -> str:
         """The title of a model or role up to its first comma. Raises BadParameter."""

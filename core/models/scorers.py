@@ -120,9 +120,8 @@ class EncoderScorer(Scoring):
             Reading(task, texts, getattr(self.encoder, "input_vectors", None)),
         )
         query = question_vectors(encoder, [task.query], task.watch)[0].astype(np.float64)
-        cosines = lambda vectors: np.einsum(
-            "nd,d->n", vectors.astype(np.float64), query
-        )  # each row apart, unlike a matrix product
+        # each row apart, unlike a matrix product
+        cosines = lambda vectors: np.einsum("nd,d->n", vectors.astype(np.float64), query)
         received = lambda rows, vectors: reading.received(rows, cosines(vectors))
         if streams(encoder):
             return reading.through(lambda part: encoder.encode(part, task.watch, received))

@@ -39,11 +39,11 @@ class Splade(Pretrained, Scoring):
 
         def read() -> None:
             net, tokenizer = self.engine()
-            codes = (
-                tokenizer(list(texts), truncation=True, max_length=self.max_tokens)["input_ids"]
-                if len(texts)
-                else []
-            )
+            codes = []
+            if len(texts):
+                codes = tokenizer(list(texts), truncation=True, max_length=self.max_tokens)[
+                    "input_ids"
+                ]
             for some in alike([len(code) for code in codes], self.batch, AT_ONCE):
                 watch.check()
                 given = tokenizer.pad(
@@ -54,11 +54,9 @@ class Splade(Pretrained, Scoring):
                 advance(len(rows))
 
         in_turn(self._lock, read, watch)
-        return (
-            vstack(parts, format="csr")[np.argsort(rows)]
-            if parts
-            else csr_array((0, 0), dtype=np.float32)
-        )
+        if parts:
+            return vstack(parts, format="csr")[np.argsort(rows)]
+        return csr_array((0, 0), dtype=np.float32)
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         if not len(texts):

@@ -41,11 +41,9 @@ def _hidden(place: Path) -> bool:
 def inside(package: str, folder: str) -> Path | None:
     """A folder of weights in an installed package, found without importing it; None where it is not there."""
     found = importlib.util.find_spec(package)
-    places = (
-        [Path(place) / folder for place in (found.submodule_search_locations or ())]
-        if found
-        else []
-    )
+    places = []
+    if found:
+        places = [Path(place) / folder for place in (found.submodule_search_locations or ())]
     return next((place for place in places if (place / "config.json").is_file()), None)
 
 

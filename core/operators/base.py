@@ -86,9 +86,8 @@ class Context:
     on_text: Callable[[str], None] = lambda text: None
     answering: bool = True
     far: Callable[[HowFar], None] = lambda far: None
-    seen: set = field(
-        default_factory=set, repr=False, compare=False
-    )  # what models were asked for in this run
+    # what models were asked for in this run
+    seen: set = field(default_factory=set, repr=False, compare=False)
     partly: Callable[[State], None] = lambda state: None
     preview: Callable[[str, Callable[[Recorder], State]], None] | None = None
     whole: bool = True
@@ -339,12 +338,8 @@ def needs(operators: Iterable[Operator]) -> tuple[str, ...]:
     return tuple(found)
 
 
-HITS = (
-    "nodes",
-    "relations",
-    "chunks",
-    "communities",
-)  # the rankings of a state by kind of hit, on a graph made of texts
+# the rankings of a state by kind of hit, on a graph made of texts
+HITS = ("nodes", "relations", "chunks", "communities")
 
 
 def unfit(before: Iterable[Operator], operator: Operator) -> str | None:

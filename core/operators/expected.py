@@ -128,11 +128,9 @@ def _thing(graph: KnowledgeGraph, after: Sequence[str]) -> Expected:
     “country” is in many relations, and each has its way back.
     """
     wanted = _plainly(graph, after)
-    return (
-        Expected()
-        if wanted.answer_type == THING and _typed(tuple(graph.relation_names))
-        else wanted
-    )
+    if wanted.answer_type == THING and _typed(tuple(graph.relation_names)):
+        return Expected()
+    return wanted
 
 
 @lru_cache(maxsize=64)
@@ -198,9 +196,8 @@ class AnswerFit:
             and path.forward[-1]
             and (self.names_relation(relation) or self.beside(path.nodes[-2], path.end))
         )
-        if (
-            answer_type == PERSON and self.wanted.code
-        ):  # names of relations in other languages tell no persons
+        # names of relations in other languages tell no persons
+        if answer_type == PERSON and self.wanted.code:
             return 2 * named
         if answer_type == PERSON:
             return self.person(path.end) * (1 + named)

@@ -29,12 +29,10 @@ TEMPLATE_HELP = (
     "A prompt of your own in the place of that one: a text with {question}, and {paths} or {reports} where they belong. What comes before "
     "a line --- is the system message."
 )
-MARK = re.compile(
-    r"^\s*ans(?:wer)?\s*:\s*", re.IGNORECASE
-)  # before each answer, where a prompt asks for a line an answer
-STRANGE = re.compile(
-    "[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
-)  # letters that are not Latin
+# before each answer, where a prompt asks for a line an answer
+MARK = re.compile(r"^\s*ans(?:wer)?\s*:\s*", re.IGNORECASE)
+# letters that are not Latin
+STRANGE = re.compile("[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]")
 CHARACTERS_A_TOKEN = 3.5  # used only to foretell a prompt's size where no model is asked
 
 
@@ -88,11 +86,9 @@ class Answer(Operator):
     def _row(self) -> dict[str, Any]:
         """The prompt as its row has it, or as the template says."""
         row = prompts("answer")[self.prompt]
-        return (
-            own_prompt(self.template, PLACES) | {"between": row.get("between", "\n")}
-            if self.template
-            else row
-        )
+        if self.template:
+            return own_prompt(self.template, PLACES) | {"between": row.get("between", "\n")}
+        return row
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         texts = self._texts(ctx.graph, state) if state.paths and "paths" in self.reads else []

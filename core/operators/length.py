@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from core.types import Question
 
-MAX_TOKENS, SHARE = (
-    4096,
-    4,
-)  # tokens of an answer to an abstract question, and the part of the model's context that it may have: a quarter
+# tokens of an answer to an abstract question, and the part of the model's context that it may have: a quarter
+MAX_TOKENS, SHARE = (4096, 4)
 
 
 def longest(question: Question, max_tokens: int, context: int) -> int:

@@ -75,9 +75,8 @@ class GraphReader(Operator):
         best = _best(elsewhere, fit) if wanted.answer_type else elsewhere[0]
         chain = _chain(relations, best)
         same = [path for path in elsewhere if _chain(relations, path) == chain]
-        if (
-            wanted.answer_type and fit(best) == BEST_FIT
-        ):  # the relation is told: its ends, by whichever triple a path came there
+        # the relation is told: its ends, by whichever triple a path came there
+        if wanted.answer_type and fit(best) == BEST_FIT:
             own = fit.names_relation(chain[-1][0])
             alike = [path for path in elsewhere if _chain(relations, path)[:-1] == chain[:-1]]
             same = [

@@ -41,11 +41,9 @@ def sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[bool, Usag
     elif said is None:
         sentence = f"the language model's reply (“{shorten(reply.text)}”) is neither yes nor no and counts as no"
     else:
-        sentence = (
-            "the language model found the paths sufficient"
-            if said
-            else "the language model wanted more paths"
-        )
+        sentence = "the language model wanted more paths"
+        if said:
+            sentence = "the language model found the paths sufficient"
     if len(shown) < len(texts):
         sentence += f" (shown {len(shown)} of {len(texts)})"
     return said is True, Usage(1, reply.tokens_in, reply.tokens_out), sentence

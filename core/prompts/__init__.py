@@ -15,15 +15,15 @@ from core.languages import is_english, language_of_question
 from core.languages.language import name_of
 
 FOLDER = Path(__file__).parent
+# prompts of `messages` whose reply is an answer, or what it is made of
 ANSWERING = {
     "passages": ("context", "numbered", "thought"),
     "texts": ("tables", "map", "reduce"),
     "evidence": ("answer",),
-}  # prompts of `messages` whose reply is an answer, or what it is made of
+}
 PLACE = re.compile(r"\{([a-z_]{1,40})\}")  # {question} of a template
-PARTS = re.compile(
-    r"^---[ \t]{0,40}$", re.MULTILINE
-)  # between a template's system message and what the user says
+# between a template's system message and what the user says
+PARTS = re.compile(r"^---[ \t]{0,40}$", re.MULTILINE)
 LONGEST_TEMPLATE = 6_000  # characters, as a line that holds one lies in an address
 OWN_SOURCE = "a template of your own"
 
@@ -54,11 +54,9 @@ def system(prompt: dict[str, Any], abstract: bool = False) -> str:
     >>> system(prompts("answer")["question-in-words"], abstract=True)
     'You answer questions from what you know. If you do not know, say so.'
     """
-    return (
-        prompt["system"].replace(prompt["short"], "")
-        if abstract and "short" in prompt
-        else prompt["system"]
-    )
+    if abstract and "short" in prompt:
+        return prompt["system"].replace(prompt["short"], "")
+    return prompt["system"]
 
 
 def messages(
@@ -73,11 +71,9 @@ def messages(
     prompt = prompts(file)[name]
     texts = {"system": system(prompt, abstract), "user": prompt["user"]}
     sent = tuple({"role": role, "content": filled(text, **values)} for role, text in texts.items())
-    return (
-        answered_in(sent, values["question"])
-        if name in ANSWERING.get(file, ()) and "question" in values
-        else sent
-    )
+    if name in ANSWERING.get(file, ()) and "question" in values:
+        return answered_in(sent, values["question"])
+    return sent
 
 
 def with_examples(
@@ -120,11 +116,9 @@ def answered_in(sent: tuple[dict[str, str], ...], question: str) -> tuple[dict[s
     'Be brief. Answer in German, the language of the question.'
     """
     code = language_of_question(question, False)
-    return (
-        sent
-        if is_english(code)
-        else instructed(sent, f"Answer in {name_of(code)}, the language of the question.")
-    )
+    if is_english(code):
+        return sent
+    return instructed(sent, f"Answer in {name_of(code)}, the language of the question.")
 
 
 def instructed(sent: Iterable[Mapping[str, str]], sentence: str) -> tuple[dict[str, str], ...]:

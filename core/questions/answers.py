@@ -9,6 +9,7 @@ from core.questions.values import listed
 
 SHORT, PAIRS = "short_answers", "qa_pairs"
 ALIASES = ("answer_aliases", "alt_ans")  # other names of a single answer: MuSiQue's, CRAG's
+# usual keys of an answer, beside `answer`; the last are those of tools that evaluate
 ONE = (
     "gold_answer",
     "ground_truth",
@@ -19,15 +20,10 @@ ONE = (
     "expected_response",
     "expected",
     "ideal",
-)  # usual keys of an answer, beside `answer`; the last are those of tools that evaluate
+)
 ANY = ("possible_answers", "golden_answers")  # lists of names of one answer: PopQA's, FlashRAG's
-NAMES = (
-    "value",
-    "answer",
-    "name",
-    "text",
-    "spans",
-)  # keys of the name in an answer that is an object
+# keys of the name in an answer that is an object
+NAMES = ("value", "answer", "name", "text", "spans")
 ALSO = ("aliases", "alias")  # and of its other names
 OBJECT = ("obj", "o_wiki_title", "o_aliases")  # names of the same in PopQA
 Known = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]

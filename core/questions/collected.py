@@ -13,11 +13,8 @@ from core.types import Question
 
 MAX_BYTES = 1 << 28  # bytes of memory that the questions of one file may take
 MOST_NAMES = 1_000  # of keys or columns
-EACH, EACH_NAME, EACH_ROW = (
-    280,
-    8,
-    100,
-)  # bytes of a question and its two tuples, of a name in one, and of a name's row in the table
+# bytes of a question and its two tuples, of a name in one, and of a name's row in the table
+EACH, EACH_NAME, EACH_ROW = (280, 8, 100)
 
 
 class Collected:
@@ -67,16 +64,13 @@ class Collected:
 
     def left_out(self) -> tuple[str, ...]:
         """A sentence for each kind of question that was left out."""
-        what = (
-            "1 question that is"
-            if self.unanswerable == 1
-            else f"{self.unanswerable:,} questions that are"
-        )
-        return (
-            (f"Left out of {self.file}: {what} marked as unanswerable.",)
-            if self.unanswerable
-            else ()
-        )
+        if self.unanswerable == 1:
+            what = "1 question that is"
+        else:
+            what = f"{self.unanswerable:,} questions that are"
+        if self.unanswerable:
+            return (f"Left out of {self.file}: {what} marked as unanswerable.",)
+        return ()
 
     def note(self, names: Iterable[str]) -> None:
         """Some keys or columns hold something; no more than `MOST_NAMES` of them are noted."""

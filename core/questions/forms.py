@@ -12,10 +12,11 @@ NESTED = "questions"  # the key of several questions in one row, as QuALITY has 
 ASKED = ("question", "query", "user_input", "input", "prompt", "text")
 ANSWERED = ("answer", "expected_output", "reference", "expected", "output", "response", "text")
 INPUTS = ("inputs", "input")  # keys of objects that hold a question
+# and of those that hold what is right
 OUTPUTS = (
     *("outputs", "expected_output", "expected_outputs", "reference_outputs", "expected"),
     *("expectations", "output"),
-)  # and of those that hold what is right
+)
 CONTEXTS = ("reference_contexts", "reference_context")  # texts that an answer rests on
 RENAMED = frozenset({*INPUTS, *OUTPUTS, *CONTEXTS, "user_input"})
 CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")

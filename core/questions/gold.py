@@ -69,11 +69,11 @@ def passages(row: Row) -> list[Passage]:
             title = _first(row, TITLES) or _first(
                 about if isinstance(about, Mapping) else {}, TITLES
             )
-            return (
-                [Passage(title, text, _first(row, OWN_IDS), text.lstrip().startswith("<"), True)]
-                if text.strip()
-                else []
-            )
+            if text.strip():
+                return [
+                    Passage(title, text, _first(row, OWN_IDS), text.lstrip().startswith("<"), True)
+                ]
+            return []
         if found := [
             one for one in (_passage(one, key) for one in listed(row.get(key))) if one is not None
         ]:
@@ -141,11 +141,9 @@ def _passage(one: Any, key: str) -> Passage | None:
         text = page or next(
             (_joined(one[name], key) for name in TEXTS if one.get(name) is not None), ""
         )
-        return (
-            Passage(title, text, _first(one, IDS), bool(page and one.get(PAGES[0])))
-            if text.strip()
-            else None
-        )
+        if text.strip():
+            return Passage(title, text, _first(one, IDS), bool(page and one.get(PAGES[0])))
+        return None
     raise Unfit(f"“{key}” should hold passages: a title and a text each")
 
 

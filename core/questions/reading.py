@@ -26,9 +26,8 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
-MAX_BYTES = (
-    1 << 36
-)  # bytes of text that a file of questions may hold; RoG's and CRAG's bring graphs and pages along
+# bytes of text that a file of questions may hold; RoG's and CRAG's bring graphs and pages along
+MAX_BYTES = 1 << 36
 LONGEST_ROW = 1 << 25  # bytes of a row of JSON; CRAG's hold five pages
 END, LOOKED_AT, LOOKED_THROUGH = "<end>", 100, 1 << 20  # lines, and characters of them
 FREEBASE = "www.freebase.com/"
@@ -195,11 +194,11 @@ def rows_with_graphs(
 ) -> int:
     """How many rows of a file of questions bring a graph along. Raises BadInput where it cannot be read."""
     file = _text(FilePath(path), most)
-    return (
-        sum(bool(row.get(GRAPH)) for _, row in file_rows(file, watch, most, longest=LONGEST_ROW))
-        if holds_rows(file, most)
-        else 0
-    )
+    if holds_rows(file, most):
+        return sum(
+            bool(row.get(GRAPH)) for _, row in file_rows(file, watch, most, longest=LONGEST_ROW)
+        )
+    return 0
 
 
 def read_lines(path: str | FilePath) -> tuple[str, ...]:
@@ -318,11 +317,9 @@ def _simple(columns: list[str]) -> Question | None:
     subject, _, found = (
         column.strip().removeprefix(FREEBASE).replace("/", ".") for column in columns[:3]
     )
-    return (
-        Question(columns[3].strip(), entities=(subject,), answers=(found,), hops=1)
-        if subject and found
-        else None
-    )
+    if subject and found:
+        return Question(columns[3].strip(), entities=(subject,), answers=(found,), hops=1)
+    return None
 
 
 TEXTS: dict[str, tuple[str, Callable[[list[str]], Question | None]]] = {

@@ -22,15 +22,8 @@ ROW_FORMATS = {
     "simplequestions": "SimpleQuestions: question, answer, topic_entity, relation (JSON)",
     "webquestions": "WebQuestions: question or utterance, answers or targetValue, url (JSON)",
 }
-QUESTIONS = (
-    "question",
-    "query",
-    "ambiguous_question",
-    "claim",
-    "user_input",
-    "input",
-    "text",
-)  # `input` is UltraDomain's, `user_input` RAGAS's
+# `input` is UltraDomain's, `user_input` RAGAS's
+QUESTIONS = ("question", "query", "ambiguous_question", "claim", "user_input", "input", "text")
 IDS = (
     "id",
     "_id",
@@ -59,15 +52,8 @@ LIKE_ANSWERS = (
     ),
     *("ground_truths", "gold_answers", "gold_ans", "answer_text", "reference", "references"),
 )
-LAST_WORDS = (
-    "answer",
-    "answers",
-    "aliases",
-    "label",
-    "labels",
-    "solution",
-    "solutions",
-)  # of names such as `possible_answers`
+# of names such as `possible_answers`
+LAST_WORDS = ("answer", "answers", "aliases", "label", "labels", "solution", "solutions")
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 DESCRIPTIONS = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()"]+))\)')
 

@@ -202,10 +202,8 @@ def _rows(
     mark = named[1] if named else separator(header) or _usual(header)
     csv.field_size_limit(LONGEST_CELL)
     yield (taken or [1])[-1], _cells(header, mark)
-    reader, within = (
-        csv.reader(source, delimiter=mark, strict=True, skipinitialspace=True),
-        0,
-    )  # line ends inside cells so far
+    # line ends inside cells so far
+    reader, within = (csv.reader(source, delimiter=mark, strict=True, skipinitialspace=True), 0)
     while True:
         taken.clear()
         try:

@@ -35,11 +35,10 @@ def ask(known: Retriever, request: Mapping[str, Any], watch: Watch = NO_WATCH) -
     """
     outcome: list[Any] = []
     open_socket: list[socket.socket] = []
-    work = (
-        (lambda: _post(known, request, open_socket))
-        if known.url
-        else (lambda: _call(known, request))
-    )
+    if known.url:
+        work = lambda: _post(known, request, open_socket)
+    else:
+        work = lambda: _call(known, request)
 
     def run() -> None:
         try:
@@ -170,11 +169,9 @@ def _call(known: Retriever, request: Mapping[str, Any]) -> bytes:
 
 
 def _module(name: str, file: Path | None) -> Any:
-    return (
-        importlib.import_module(name)
-        if file is None
-        else _loaded(name, file, file.stat().st_mtime_ns)
-    )
+    if file is None:
+        return importlib.import_module(name)
+    return _loaded(name, file, file.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=16)

@@ -32,6 +32,7 @@ TEXTS = ("title", "url", "python", "folder", "source", "notes")
 SOURCES = ("graph", "corpus")  # what a retriever may be asked of; both where a row does not say
 TIMEOUT, LONGEST_WAIT = 30.0, 600.0  # seconds
 KEEP, KEEP_DOCUMENTS, MAX_PATHS = 32, 10, 1000  # paths, documents, and the most of either
+# headers that are not a person's
 OURS = (
     "host",
     "content-length",
@@ -39,7 +40,7 @@ OURS = (
     "transfer-encoding",
     "connection",
     "accept-encoding",
-)  # headers that are not a person's
+)
 _NAME = re.compile(r"[A-Za-z0-9][\w.\-]{0,39}", re.ASCII)
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _UNFIT = re.compile(r"[^A-Za-z0-9_]+")
@@ -67,9 +68,8 @@ class Retriever:
     headers: tuple[tuple[str, str], ...] = ()
     notes: str = ""
     sources: tuple[str, ...] = SOURCES
-    function: Callable[[dict], Any] | None = field(
-        default=None, compare=False
-    )  # of this process, in the place of address and module
+    # of this process, in the place of address and module
+    function: Callable[[dict], Any] | None = field(default=None, compare=False)
 
     @property
     def file(self) -> Path | None:

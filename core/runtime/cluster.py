@@ -91,10 +91,8 @@ class Workers:
         """Ray, started or connected to, and let go of at the end; what is spread within shares it. Raises HopscopeError."""
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
         if not self.address and "ray" not in sys.modules:  # it reads these but once
-            os.environ |= {
-                "RAY_AUTH_MODE": "token",
-                "RAY_AUTH_TOKEN": secrets.token_hex(32),
-            }  # no stranger gives it work
+            # no stranger gives it work
+            os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         try:
             import ray
         except ImportError:

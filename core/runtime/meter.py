@@ -46,14 +46,12 @@ class Meter:
     prepared: dict[str, float] = field(default_factory=dict)
     saved: float = 0.0
     report: Callable[[HowFar], None] = lambda far: None
-    seen: set = field(
-        default_factory=set
-    )  # what this work has asked models for: asked again, it saves nothing
+    # what this work has asked models for: asked again, it saves nothing
+    seen: set = field(default_factory=set)
     preparing: int = 0
     running: list[_Running] = field(default_factory=list)  # what has not ended, the outermost first
-    thoughts: list[str] = field(
-        default_factory=list
-    )  # of language models, which are no part of their replies
+    # of language models, which are no part of their replies
+    thoughts: list[str] = field(default_factory=list)
     unusable: int = 0  # replies that are blank, cut, refused or unreadable
     notes: list[str] = field(default_factory=list)  # of models, for a person
 

@@ -20,9 +20,8 @@ ANSWER = 5.0  # seconds for a sign of life
 RECOVER = 15.0  # seconds that one which runs may give none
 LAST_WORDS = 1 << 16  # bytes at the end of its log in which its fault is looked for
 FAULT = re.compile(r"\b(\w*(?:Error|Exception): .*\S)")
-NO_FAULT = re.compile(
-    r"Engine core initialization failed|\b(?:DEBUG|INFO|WARNING)\b|\d%\|"
-)  # another came before or may come; a bar
+# another came before or may come; a bar
+NO_FAULT = re.compile(r"Engine core initialization failed|\b(?:DEBUG|INFO|WARNING)\b|\d%\|")
 
 
 class ServerProcess:
@@ -98,11 +97,10 @@ class ServerProcess:
     def end(self) -> str:
         """How one that no longer runs ended, to follow its name: by what, and its last words where it has some."""
         code = self._process.wait()
-        how = (
-            f"was ended from outside ({_signal_name(code - 128)})"
-            if code > 128
-            else f"ended by itself (exit code {code})"
-        )
+        if code > 128:
+            how = f"was ended from outside ({_signal_name(code - 128)})"
+        else:
+            how = f"ended by itself (exit code {code})"
         words = self.last_words()
         return f"{how}: {words}" if words else how
 

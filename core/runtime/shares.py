@@ -20,11 +20,8 @@ class Shares:
 
     def __init__(self, now: Callable[[], float] = time.monotonic):
         self._now, self._lock = now, threading.Lock()
-        self._at_work, self._last, self._each = (
-            0,
-            0.0,
-            0.0,
-        )  # `_each`: seconds that one always at work would have had so far
+        # `_each`: seconds that one always at work would have had so far
+        self._at_work, self._last, self._each = (0, 0.0, 0.0)
 
     @contextmanager
     def work(self) -> Iterator[Callable[[], float]]:

@@ -31,9 +31,8 @@ from core.errors import HopscopeError
 from core.io.home import ROOT
 from core.runtime.jobs import sentence
 
-KERNEL = (
-    sys.platform == "linux"
-)  # whether the system itself sets limits, and ends a process with the one that asked
+# whether the system itself sets limits, and ends a process with the one that asked
+KERNEL = sys.platform == "linux"
 LOOK = 0.1  # seconds between two looks at whether a person has cancelled
 LENGTH = 8  # bytes before a message, that hold how many it has
 DIED = "The process at this work was ended from outside, perhaps for want of memory."
@@ -138,11 +137,9 @@ class Worker:
     def _limit_by_kernel(self) -> str:
         """The limit for which the kernel ended the process, which has closed its pipes; empty for another reason."""
         assert self._process is not None
-        return (
-            TIME
-            if sys.platform == "linux" and KERNEL and self._process.wait() == -signal.SIGXCPU
-            else ""
-        )
+        if sys.platform == "linux" and KERNEL and self._process.wait() == -signal.SIGXCPU:
+            return TIME
+        return ""
 
     def _end(self) -> None:
         process, self._process = self._process, None

@@ -11,13 +11,8 @@ from typing import Any
 
 import numpy as np
 
-PLAIN = (
-    int,
-    float,
-    str,
-    bytes,
-    type(None),
-)  # what holds nothing else, which most of what is weighed is
+# what holds nothing else, which most of what is weighed is
+PLAIN = (int, float, str, bytes, type(None))
 SAMPLE = 32  # items of a long tuple or list that stand for all of them
 
 

@@ -76,11 +76,10 @@ def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
         answers |= dict.fromkeys(
             name for answer in state.question.answers for name in state.question.names(answer)
         )
-    nodes = (
-        {node for answer in answers for node in names(graph).exact(answer)}
-        if graph.n_nodes
-        else set()
-    )
+    if graph.n_nodes:
+        nodes = {node for answer in answers for node in names(graph).exact(answer)}
+    else:
+        nodes = set()
     full = {row for state in states for row in _shown_chunks(graph, state)}
     chunks = writer.ids["chunk"] | full
     return cut(

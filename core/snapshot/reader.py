@@ -67,11 +67,10 @@ class Reader(plain.Reader):
 
     def _subgraph(self, saved: Mapping[str, Any]) -> Subgraph:
         nodes, edges = from_gaps(saved["nodes"]), from_gaps(saved["edges"])
-        scores = (
-            None
-            if saved["scores"] is None
-            else np.array([float(score) for score in saved["scores"]], float)
-        )
+        if saved["scores"] is None:
+            scores = None
+        else:
+            scores = np.array([float(score) for score in saved["scores"]], float)
         if scores is not None and len(scores) != len(nodes):
             raise ValueError("scores and nodes differ in number")
         return Subgraph(self._ids("node", nodes), self._ids("triple", edges), scores)
@@ -119,11 +118,10 @@ class Reader(plain.Reader):
                 or forward not in (0, 1)
             ):
                 raise ValueError("a path has no beginning")
-            path = (
-                Path((node,))
-                if before < 0
-                else paths[before].extended(node, next(steps), bool(forward))
-            )
+            if before < 0:
+                path = Path((node,))
+            else:
+                path = paths[before].extended(node, next(steps), bool(forward))
             if len(path) > LONGEST_PATH:
                 raise ValueError(f"a path has more than {LONGEST_PATH} steps")
             paths.append(path)

@@ -70,13 +70,12 @@ class Writer(plain.Writer):
         if known is None:
             table = SHARED[type(carrier)]
             self._held.append(carrier)
-            saved = (
-                self._subgraph(carrier)
-                if table == "subgraphs"
-                else self._ranking(carrier)
-                if table == "rankings"
-                else self.fields(carrier)
-            )
+            if table == "subgraphs":
+                saved = self._subgraph(carrier)
+            elif table == "rankings":
+                saved = self._ranking(carrier)
+            else:
+                saved = self.fields(carrier)
             place = self._places.setdefault((table, json.dumps(saved)), len(self.tables[table]))
             if place == len(self.tables[table]):
                 self.tables[table].append(saved)

@@ -50,13 +50,11 @@ class GraphSource(Source):
     @property
     def title(self) -> str:
         known, question = self._known(), self.name.partition(":")[2]
-        return (
-            self.name
-            if known is None
-            else known.title
-            if known.name == self.name
-            else f"{question} ({known.title})"
-        )
+        if known is None:
+            return self.name
+        if known.name == self.name:
+            return known.title
+        return f"{question} ({known.title})"
 
     @property
     def sets(self) -> Mapping[str, str]:
@@ -127,9 +125,10 @@ class GraphSource(Source):
         seeds = seeds_of(self.graph, text, entities)
         text = text if question.entities else text.replace("[", "").replace("]", "")
         named = tuple(self.graph.names(seeds))
+        # it has no passages
         asked = replace(
             question, text=text, entities=named, answers=answers, aliases=aliases, gold=()
-        )  # it has no passages
+        )
         return Ask(self, asked, seeds, seed, reader, model)
 
     def built(

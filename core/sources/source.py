@@ -36,9 +36,8 @@ class Source(ABC):
     name: str
     graph: Any = field(default=None, compare=False, repr=False)
     corpus: Corpus | None = field(default=None, compare=False, repr=False)
-    edits: tuple[Edit, ...] = field(
-        default=(), compare=False, repr=False
-    )  # changes that its graphs are asked with
+    # changes that its graphs are asked with
+    edits: tuple[Edit, ...] = field(default=(), compare=False, repr=False)
     kind: ClassVar[str]  # its key in addresses
     is_corpus: ClassVar[bool]  # whether lines on documents run on it, rather than those on triples
     noun: ClassVar[str]  # what sentences call it

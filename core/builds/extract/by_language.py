@@ -50,12 +50,8 @@ def model_of(code: str) -> str:
             if version(package).startswith(SPACY):
                 _parser(package)
                 return package
-        except (
-            PackageNotFoundError,
-            ImportError,
-            OSError,
-            ValueError,
-        ):  # or one that needs what is not installed
+        # or one that needs what is not installed
+        except (PackageNotFoundError, ImportError, OSError, ValueError):
             continue
     return ""
 
@@ -64,8 +60,7 @@ def model_of(code: str) -> str:
 def _parser(package: str) -> Any:
     """A model of spaCy, loaded once. Raises ImportError, OSError, ValueError."""
     parser = importlib.import_module(package).load(exclude=["lemmatizer"])
-    if (
-        parser.vocab.get_noun_chunks is None
-    ):  # of a language for which spaCy has no rule of phrases: names alone
+    # of a language for which spaCy has no rule of phrases: names alone
+    if parser.vocab.get_noun_chunks is None:
         parser.vocab.get_noun_chunks = lambda doc: iter(())
     return parser

@@ -43,9 +43,8 @@ ARTICLES = frozenset(
     "der die das den dem des ein eine einer eines einem einen kein keine keinen jede jeder jedes diese dieser dieses diesem diesen seine "
     "seinen seiner ihr ihre ihren ihrer beim vom zum zur im am ins ans".split()
 )
-NAMING = frozenset(
-    "in nach aus von bei bis zwischen".split()
-)  # what a name follows without an article
+# what a name follows without an article
+NAMING = frozenset("in nach aus von bei bis zwischen".split())
 LONG_NOUN = 9  # letters of a German noun that says enough, mostly a compound
 COMPOUND = 2  # nouns side by side that make a phrase
 HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇]+")
@@ -62,9 +61,8 @@ KINDS = {
 }
 ARTICLE = re.compile(r"(?:وال|بال|كال|فال|ال|لل)\w{2,}")
 AND = re.compile(r"^(?:[وبفك](?=ال)|و(?=\w{4}))")  # “and”, “in”, written with the word after it
-VERB = re.compile(
-    r"[يتن]\w{2,5}$|\w{3}$"
-)  # an Arabic verb at the head of a clause: of the present, or of three letters
+# an Arabic verb at the head of a clause: of the present, or of three letters
+VERB = re.compile(r"[يتن]\w{2,5}$|\w{3}$")
 KOREAN_ENDINGS = re.compile(
     r"(?<=[가-힣]{2})(?:에서는|에서|으로|에게|까지|부터|이다|은|는|이|가|을|를|의|에|와|과|도|로)$"
 )
@@ -183,9 +181,8 @@ def german(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> I
         words = list(WORD.finditer(text, start, end))
         for first, last in _divided(words, _runs(text, words, language, GERMAN_PARTICLES)):
             word, before = words[first][0], words[first - 1][0].casefold() if first else ""
-            if (
-                last - first > 1
-            ):  # with an article a title comes before a name of two words: der Bürgermeister Anton Rieß
+            # with an article a title comes before a name of two words: der Bürgermeister Anton Rieß
+            if last - first > 1:
                 titled = before in ARTICLES and last - first > COMPOUND
                 yield _mention(text, words[first + titled : last], NAME)
             elif word in MONTHS:
@@ -357,9 +354,8 @@ def _definite(
     while at < len(words):
         last = at
         while last < len(words) and ARTICLE.fullmatch(words[last][0]):
-            if last > at and (
-                _between(text, words, last).strip() or words[last][0][0] != "ا"
-            ):  # one with “and” before it is another thing
+            # one with “and” before it is another thing
+            if last > at and (_between(text, words, last).strip() or words[last][0][0] != "ا"):
                 break
             last += 1
         if last == at:

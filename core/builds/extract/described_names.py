@@ -199,11 +199,9 @@ def _parsed(text: str) -> JsonReply | None:
         empty if found.value.get(name) is None else found.value[name]
         for name, empty in lacking.items()
     )
-    return (
-        JsonReply({"about": about, "links": links}, found.whole)
-        if isinstance(about, dict) and isinstance(links, list)
-        else None
-    )
+    if isinstance(about, dict) and isinstance(links, list):
+        return JsonReply({"about": about, "links": links}, found.whole)
+    return None
 
 
 def _relations(links: Sequence[Any], names: Sequence[str]) -> tuple[list[Relation], int]:

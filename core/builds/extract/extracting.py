@@ -82,9 +82,8 @@ class Extractor(BuildOperator):
         last = time.monotonic()
         try:
             texts_left = [keys[key] for key in missing]
-            spread = ctx.workers is not None and bool(
-                self.chats()
-            )  # a parser is spread by its batches
+            # a parser is spread by its batches
+            spread = ctx.workers is not None and bool(self.chats())
             found = (
                 extracted_over(self, texts_left, ctx) if spread else self.extracted(texts_left, ctx)
             )
@@ -211,9 +210,8 @@ class Summary:
     def __init__(self, extractor: Extractor):
         self.extractor = extractor
         self.said = Numbered()  # facts without their content, as JSON
-        self.chunks = Columns(
-            "iii"
-        )  # what is said of a chunk, whether a model was asked, whether its replies could not be read
+        # what is said of a chunk, whether a model was asked, whether its replies could not be read
+        self.chunks = Columns("iii")
 
     def add(self, row: int, facts: Facts) -> None:
         """Add the facts of the chunk of a row."""

@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 LABEL = 4  # words of a label
+# between two names of one
 ALIAS = frozenset(
     "also called|also known as|also named|also referred to as|better known as|commonly known as|commonly called|formerly known as|formerly "
     "called|previously known as|known professionally as|known simply as|abbreviated|abbreviated as|abbreviated to|abbreviated with".split(
         "|"
     )
-)  # between two names of one
+)
 ALIAS_OF_NAMES = frozenset(("known as", "born", "nicknamed"))  # between two names that are no terms
 LAST_OF_ALIAS = frozenset(("(", *(words.split()[-1] for words in (*ALIAS, *ALIAS_OF_NAMES))))
 BEFORE_ALIAS = frozenset(
@@ -78,11 +79,9 @@ class Links:
             one.name[0].isupper() and other.name[0].isupper()
         )
         persons = one.type == other.type == "person"
-        return (
-            CALLED
-            if said in ALIAS or (said in ALIAS_OF_NAMES and named and (said != "born" or persons))
-            else ""
-        )
+        if said in ALIAS or (said in ALIAS_OF_NAMES and named and (said != "born" or persons)):
+            return CALLED
+        return ""
 
     def _label(self, head: Mention, tail: Mention) -> str:
         """The words on the way from the head as a subject to the tail as an object, or from a noun through a preposition."""
@@ -127,11 +126,10 @@ class Links:
             return ""
         if head not in self._subjects(token):
             return ""
-        verb = (
-            []
-            if token.lemma_ == "be" or token.lower_ in ("is", "was", "are", "were", "be", "been")
-            else [token.lower_]
-        )
+        if token.lemma_ == "be" or token.lower_ in ("is", "was", "are", "were", "be", "been"):
+            verb = []
+        else:
+            verb = [token.lower_]
         verb += [child.lower_ for child in token.children if child.dep_ == "prt"]
         return " ".join([*verb, *words][:LABEL]) or "is"
 

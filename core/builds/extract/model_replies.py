@@ -9,14 +9,8 @@ from core.models.chat.json_reply import json_reply
 
 MAX_ITEMS = 10  # entities, and relations, of one reply
 NAME, TYPE, SENTENCE, WORDS = 80, 20, 160, 60  # characters
-NAMES = (
-    "name",
-    "source",
-    "target",
-    "subject",
-    "relation",
-    "object",
-)  # fields without which an item is of no use
+# fields without which an item is of no use
+NAMES = ("name", "source", "target", "subject", "relation", "object")
 
 
 def _object(**texts: int) -> dict[str, Any]:

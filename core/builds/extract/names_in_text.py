@@ -14,6 +14,7 @@ from core.builds.extract.noun_phrases import TIMES, TYPES
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
+# the type of a name by its last word
 HEADS = {
     **dict.fromkeys(
         "university college school institute academy company corporation inc inc. ltd corp records orchestra band committee".split(),
@@ -35,7 +36,7 @@ HEADS = {
         "award awards medal prize officer president secretary director minister counsel".split(),
         "concept",
     ),
-}  # the type of a name by its last word
+}
 LONGEST = 8  # words of a name or a term
 QUOTED = 10  # tokens of a title in quotes, at most
 OPENING, CLOSING = '"“«‘', '"”»’'
@@ -48,22 +49,23 @@ INTERJECTIONS = frozenset(
     "hi hello thanks thank great excellent perfect yes no okay ok sure please mr mrs ms dr well oh ah".split()
 )
 PARTICLES = frozenset("de do da di du dos del van von der den la le el al bin ibn y e zu".split())
+# before a person's name: who that is, and no part of it
 ROLES = frozenset(
     "president vice senator governor minister prime secretary chancellor king queen prince princess lord lady sir dame duke duchess count "
     "countess emperor empress pope bishop archbishop cardinal saint st st. mr mr. mrs mrs. ms ms. miss dr dr. prof prof. professor "
     "general colonel captain major lieutenant sergeant admiral judge justice mayor ambassador congressman congresswoman representative "
     "rev rev. reverend father sister brother uncle aunt coach director ceo chairman actor actress singer author president-elect".split()
-)  # before a person's name: who that is, and no part of it
-FEMALE = frozenset(
-    "mrs mrs. miss lady queen princess dame madame".split()
-)  # with a surname alone these are another than its bearer
+)
+# with a surname alone these are another than its bearer
+FEMALE = frozenset("mrs mrs. miss lady queen princess dame madame".split())
+# adjectives that say nothing of what they are put before
 GENERIC = frozenset(
     "new old good great big large small important major minor significant several certain various different other same similar additional "
     "overall further future later latter earlier early difficult easy nice strong recent current possible specific particular general main "
     "key full whole entire long right wrong real true subsequent adjacent neighbouring neighboring many much few such own last next first "
     "second third own best better worst more most less least great lower higher total considerable usual common typical extreme final "
     "tough continued initial".split()
-)  # adjectives that say nothing of what they are put before
+)
 MODIFIERS = ("ADJ", "ADV", "NOUN", "PROPN", "VERB")
 DIVIDING = (",", ";", ":", "(", ")", "'s", "’s", "/")
 
@@ -171,11 +173,9 @@ def _type(span: Span, labels: dict[int, str]) -> str:
         return HEADS[last]
     kinds = Counter(labels[token.i] for token in span if token.i in labels)
     kind = TYPES.get(min(kinds, key=lambda one: (-kinds[one], one)) if kinds else "", PHRASE)
-    return (
-        "product"
-        if kind in ("organisation", "place", "building") and len(span) > 1 and last.isdigit()
-        else kind
-    )
+    if kind in ("organisation", "place", "building") and len(span) > 1 and last.isdigit():
+        return "product"
+    return kind
 
 
 def _without_role(span: Span, labels: dict[int, str]) -> Span:
@@ -185,11 +185,9 @@ def _without_role(span: Span, labels: dict[int, str]) -> Span:
         start += 1
     if not start or labels.get(span[start].i) != "PERSON":
         return span
-    return (
-        span[start - 1 :]
-        if len(span) - start == 1 and span[start - 1].lower_ in FEMALE
-        else span[start:]
-    )
+    if len(span) - start == 1 and span[start - 1].lower_ in FEMALE:
+        return span[start - 1 :]
+    return span[start:]
 
 
 def _is_role(token: Token, following: Token) -> bool:
@@ -362,20 +360,17 @@ def _says_nothing(token: Token) -> bool:
 
 def _shown(span: Span) -> str:
     name = " ".join(span.text.split()).strip("\"'“”‘’`,;:()[]{}<>*_–—- ")
-    return (
-        name.partition("(")[0].rstrip() if name.count("(") > name.count(")") else name
-    )  # “node(s” is a node
+    # “node(s” is a node
+    return name.partition("(")[0].rstrip() if name.count("(") > name.count(")") else name
 
 
 def _lowered(term: Span) -> str:
     """A term as it is written within a sentence."""
     name = _shown(term)
     first = term[0]
-    return (
-        f"{name[0].lower()}{name[1:]}"
-        if first.is_sent_start and first.pos_ != "PROPN" and name[1:].islower()
-        else name
-    )
+    if first.is_sent_start and first.pos_ != "PROPN" and name[1:].islower():
+        return f"{name[0].lower()}{name[1:]}"
+    return name
 
 
 def _cased(name: str) -> str:

@@ -42,6 +42,7 @@ TYPES = {
 }
 LETTERS = 2000  # characters looked at to tell whether a text is in Latin ones
 CONTENT = ("NOUN", "PROPN")
+# never at an end of a name
 EDGES = (
     "DET",
     "PRON",
@@ -56,7 +57,7 @@ EDGES = (
     "INTJ",
     "SYM",
     "X",
-)  # never at an end of a name
+)
 TIMES = frozenset(
     "january february march april may june july august september october november december monday tuesday wednesday thursday friday "
     "saturday sunday today yesterday tomorrow".split()

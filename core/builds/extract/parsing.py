@@ -14,9 +14,8 @@ from core.runtime.subprocess_worker import in_subprocess
 from core.watch import NO_WATCH, Watch
 
 MANY = 16  # batches from which another process is worth its start
-Read = Callable[
-    [Sequence[str]], list[Facts]
-]  # a function of a module: the facts of each text of a batch
+# a function of a module: the facts of each text of a batch
+Read = Callable[[Sequence[str]], list[Facts]]
 Found = tuple[int, list[Facts]]  # a batch by its number, and what it tells
 
 

@@ -28,11 +28,8 @@ READ_TOGETHER = (
     1000  # communities, after which memory that their texts took in a temporary file is let go
 )
 REPLY = 500  # tokens, for which the lengths of SCHEMA are
-EACH, READ, WRITTEN = (
-    0.24,
-    460,
-    190,
-)  # reports for a chunk, and tokens of a report: what is expected before there is a graph
+# reports for a chunk, and tokens of a report: what is expected before there is a graph
+EACH, READ, WRITTEN = (0.24, 460, 190)
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
@@ -104,11 +101,9 @@ class Reports(BuildOperator):
         return (self.model,) if self.writer == "llm" else ()
 
     def later(self) -> str:
-        return (
-            f"Reports on communities come on top, about one for {round(1 / EACH)} chunks"
-            if self.writer == "llm"
-            else ""
-        )
+        if self.writer == "llm":
+            return f"Reports on communities come on top, about one for {round(1 / EACH)} chunks"
+        return ""
 
     def expected(self, chunks: int) -> Usage:
         """The mean of the corpora that ship with such reports, of which 183, 602 and 1,067 chunks gave 29, 134 and 364."""
@@ -116,9 +111,8 @@ class Reports(BuildOperator):
         return Usage(calls, READ * calls, WRITTEN * calls)
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
-        assert (
-            made.graph is not None and made.graph.columns.communities is not None
-        )  # a line without them is refused
+        # a line without them is refused
+        assert made.graph is not None and made.graph.columns.communities is not None
         table = made.graph.columns.communities
         communities = Communities(made.graph, table, self.budget)
         written: dict[int, Report] = {}
@@ -214,11 +208,9 @@ def read(text: str) -> Report | None:
     title, summary, findings, rating = (found.value.get(name) for name in SCHEMA["required"])
     parts = [summary, *(findings if isinstance(findings, list) else [findings])]
     text = plain(" ".join(part for part in parts if isinstance(part, str)))
-    return (
-        Report(plain(title) if isinstance(title, str) else "", text, _rating(rating))
-        if text
-        else None
-    )
+    if text:
+        return Report(plain(title) if isinstance(title, str) else "", text, _rating(rating))
+    return None
 
 
 def _rating(value: Any) -> float | None:

@@ -22,11 +22,8 @@ from core.types import Usage
 
 SUMMARISES = "summarises"
 EMPTY = "A summary came back empty; the sentences nearest to the mean stand in its place."
-EACH, READ, WRITTEN = (
-    0.2,
-    1160,
-    1.4,
-)  # summaries for a chunk, tokens shown, and written for each of its length: what is expected
+# summaries for a chunk, tokens shown, and written for each of its length: what is expected
+EACH, READ, WRITTEN = (0.2, 1160, 1.4)
 FEW = 11  # a layer of so many nodes is the last
 DEPTH = 20  # times that a cluster whose text is too long is split
 EVERY_NUMBER = 20_000  # chunks up to which every number of components of a mixture is tried
@@ -98,11 +95,9 @@ class Tree(BuildOperator):
         return (self.encoder, self.model) if self.summaries == "llm" else (self.encoder,)
 
     def later(self) -> str:
-        return (
-            "The model sums up clusters of chunks, about one for five chunks"
-            if self.summaries == "llm"
-            else ""
-        )
+        if self.summaries == "llm":
+            return "The model sums up clusters of chunks, about one for five chunks"
+        return ""
 
     def expected(self, chunks: int) -> Usage:
         """The mean of the corpora that ship with such trees, of which 183, 602 and 1,067 chunks gave 26, 117 and 261 summaries."""
@@ -142,11 +137,10 @@ class Tree(BuildOperator):
         self, texts: list[str], sizes: list[int], ctx: BuildContext, sought: bool
     ) -> Clusters:
         """The clusters of a layer: those that came with the corpus, by the texts and the settings that they hang on, or new ones."""
-        kind = (
-            f"{self.clusters} of regularisation {REGULARISATION}"
-            if self.clusters == "mixture"
-            else self.clusters
-        )
+        if self.clusters == "mixture":
+            kind = f"{self.clusters} of regularisation {REGULARISATION}"
+        else:
+            kind = self.clusters
         how = f"{kind} {self.reducer} {self.longest} {self.encoder}{' sought' if sought else ''}"
         return ctx.clusters.of(
             how,
@@ -182,9 +176,8 @@ class Tree(BuildOperator):
         for one in found:
             if sum(sizes[place] for place in one) <= self.longest or len(one) < 3:
                 whole.append(one)
-            elif depth >= DEPTH or len(one) == len(
-                vectors
-            ):  # it cannot be split by what the vectors tell
+            # it cannot be split by what the vectors tell
+            elif depth >= DEPTH or len(one) == len(vectors):
                 whole += packed(one, sizes, self.longest)
             else:
                 whole += [

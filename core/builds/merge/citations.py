@@ -16,19 +16,16 @@ WORD = re.compile(r"\w{1,60}")
 YEAR = re.compile(r"\b(?:1[89]|20)\d\d[a-z]?\b")
 CAPITAL = re.compile(r"\b[^\W\d_a-z][\w’'-]{1,40}")
 MARKER = re.compile(r"^\s{0,8}\[?(\d{1,3})[\].]")
-ENDS = re.compile(
-    r"(?<=[.\d\])])[ \t]{0,8}\n|\n[ \t]{0,8}\n"
-)  # where an entry of a list of references ends
+# where an entry of a list of references ends
+ENDS = re.compile(r"(?<=[.\d\])])[ \t]{0,8}\n|\n[ \t]{0,8}\n")
 NAMED_YEAR = re.compile(
     r"\b([^\W\d_a-z][\w’'-]{1,40})(?: et al\.?| (?:and|&) [^\W\d_a-z][\w’'-]{1,40})?[,(\s]{1,3}((?:1[89]|20)\d\d[a-z]?)\b"
 )
 NUMBERS = re.compile(r"\[(\d{1,3}(?:[,;–-]{1,2} ?\d{1,3}){0,30})\]")
 SPAN = re.compile(r"(\d{1,3})(?:[–-]{1,2} ?(\d{1,3}))?")
 BEFORE, AFTER = 400, 160  # characters of an entry before a title, and behind it
-WORDS_OF_TITLE, WORDS_NAMED = (
-    3,
-    4,
-)  # that a title has at least in an entry, and where a text names it
+# that a title has at least in an entry, and where a text names it
+WORDS_OF_TITLE, WORDS_NAMED = (3, 4)
 MAX_SPAN = 30  # numbers that [3-12] may stand for
 
 
@@ -109,9 +106,8 @@ def references(listed: str, titles: Titles) -> list[Reference]:
             *([before.find("\n") + 1] if start <= BEFORE else []),
             *(one.end() for one in ENDS.finditer(before)),
         ]
-        entry = next(
-            (before[end:] for end in reversed(ends) if CAPITAL.search(before[end:])), ""
-        )  # a line may end before the title too
+        # a line may end before the title too
+        entry = next((before[end:] for end in reversed(ends) if CAPITAL.search(before[end:])), "")
         years, later = YEAR.findall(entry), YEAR.search(ENDS.split(listed[end : end + AFTER])[0])
         number = MARKER.match(entry)
         year = years[-1] if years else later.group() if later else ""

@@ -24,10 +24,8 @@ from core.parameters import param
 from core.prompts import messages
 
 LINKS, NEAR, SHARES, CITES = "links to", "near", "shares terms", "cites"
-TITLED, EVERY = (
-    100,
-    100,
-)  # documents that are looked at for a title, and after how many it is said how far it is
+# documents that are looked at for a title, and after how many it is said how far it is
+TITLED, EVERY = (100, 100)
 REPLY = 500  # tokens
 PARTS: dict[str, Any] = {
     name: {"type": "string", "maxLength": 200} for name in ("author", "year", "title")
@@ -164,11 +162,9 @@ class CitedDocuments(CorpusGraph):
             one.title not in ("", one.id)
             for one in (corpus.at(row) for row in range(min(len(corpus), TITLED)))
         )
-        return (
-            ""
-            if titled
-            else f"The documents of “{corpus.name}” have no titles by which references to them would be recognised."
-        )
+        if titled:
+            return ""
+        return f"The documents of “{corpus.name}” have no titles by which references to them would be recognised."
 
     def edges(self, made: Made, ctx: BuildContext) -> Edges:
         assert made.chunks is not None
@@ -290,11 +286,11 @@ class NearestDocuments(CorpusGraph):
             ctx.watch.check()
             ctx.watch.report(f"{doing}: {first:,} of {len(labels):,}", first / len(labels))
             parts.append(encoded(labels[first : first + STEP], self.encoder, ctx))
-        pairs = (
-            nearest_rows(np.concatenate(parts), self.keep, self.least, ctx.watch, ctx.report.note)
-            if parts
-            else {}
-        )
+        pairs = {}
+        if parts:
+            pairs = nearest_rows(
+                np.concatenate(parts), self.keep, self.least, ctx.watch, ctx.report.note
+            )
         return {(a, NEAR, b): weight for (a, b), weight in pairs.items()}
 
     def words(self) -> str:

@@ -28,9 +28,8 @@ CUT = "descriptions were longer than {} tokens and cut behind the last that fits
 RELATED = "related to"  # the name of a relation that has none
 DESCRIBED = 50_000  # nodes or edges that are described together
 Triples = tuple[np.ndarray, np.ndarray, np.ndarray]  # heads, relations, tails
-Shorten = Callable[
-    [Sequence[tuple[str, list[str]]]], list[str]
-]  # the description of each that is called so, of its several
+# the description of each that is called so, of its several
+Shorten = Callable[[Sequence[tuple[str, list[str]]]], list[str]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,11 +79,9 @@ class Merge(BuildOperator):
         return (self.model,) if self.summarise else ()
 
     def later(self) -> str:
-        return (
-            "Descriptions that are too long are summed up on top, a call for each"
-            if self.summarise
-            else ""
-        )
+        if self.summarise:
+            return "Descriptions that are too long are summed up on top, a call for each"
+        return ""
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.chunks is not None and made.facts is not None  # a line without them is refused
@@ -112,21 +109,14 @@ class Merged:
         self._empty()
 
     def _empty(self) -> None:
-        self.keys, self.names, self.said = (
-            Numbered(),
-            Numbered(),
-            Numbered(),
-        )  # folded names; spellings, types, labels; descriptions
+        # folded names; spellings, types, labels; descriptions
+        self.keys, self.names, self.said = (Numbered(), Numbered(), Numbered())
         self._folded: list[str] = []
-        self.spelled, self.typed, self.described = (
-            Columns("iii"),
-            Columns("iii"),
-            Columns("ii"),
-        )  # node, its spelling or type, times
+        # node, its spelling or type, times
+        self.spelled, self.typed, self.described = (Columns("iii"), Columns("iii"), Columns("ii"))
         self.where = Columns("ii")  # node, chunk
-        self.edges = Columns(
-            "iiiidiii"
-        )  # both ends by name, label, spelling, weight, chunk, description, keywords
+        # both ends by name, label, spelling, weight, chunk, description, keywords
+        self.edges = Columns("iiiidiii")
 
     def include(self, later: Merged, rows: np.ndarray | None = None) -> None:
         """Add all that was gathered of chunks that follow, of which `rows` are the rows here where they were counted by themselves."""
@@ -174,9 +164,8 @@ class Merged:
     ) -> tuple[list[str], list[str], Triples, tuple[Table, Table]]:
         """Names of nodes and of relations, triples, and the tables of nodes and edges."""
         words, alphabet = list(self.names), self.names.alphabet()
-        there, spelling = most_frequent(
-            self.spelled.arrays(), alphabet
-        )  # a name may have been read without being that of a node
+        # a name may have been read without being that of a node
+        there, spelling = most_frequent(self.spelled.arrays(), alphabet)
         names, places = in_name_order([words[one] for one in spelling.tolist()])
         n, place = len(names), np.full(len(self.keys), -1, np.int64)
         place[there] = places
@@ -285,9 +274,10 @@ class Descriptions:
     `longest` tokens `shorten` makes one."""
 
     def __init__(self, texts: list[str], longest: int, shorten: Shorten):
+        # mostly the same, and once
         self.plain = [
             text if (plain := " ".join(text.split())) == text else plain for text in texts
-        ]  # mostly the same, and once
+        ]
         self.longest, self.shorten = longest, shorten
         self._sizes = np.array([*map(estimate, self.plain)], np.int64)
 

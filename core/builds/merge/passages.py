@@ -127,10 +127,8 @@ class Mentions:
     def __init__(self, reading: str):
         self.reading = reading
         self.keys, self.names = Numbered(), Numbered()  # folded names, and their spellings
-        self.spelled, self.where = (
-            Columns("iii"),
-            Columns("ii"),
-        )  # name, its spelling, times; name, chunk
+        # name, its spelling, times; name, chunk
+        self.spelled, self.where = (Columns("iii"), Columns("ii"))
 
     def add(self, row: int, facts: Facts) -> None:
         """Add the entities of the chunk of a row."""
@@ -177,9 +175,8 @@ class Sharing:
         With each block comes how many nodes are done."""
         row_of = np.argsort(self.node_of)
         looked = np.concatenate([[0], np.cumsum(self.rows.counts[self.entities.ids])])
-        upto = np.cumsum(
-            np.diff(looked[self.entities.indptr])[row_of]
-        )  # rows that are looked at for the nodes up to each
+        # rows that are looked at for the nodes up to each
+        upto = np.cumsum(np.diff(looked[self.entities.indptr])[row_of])
         first = 0
         while first < len(row_of):
             before = upto[first - 1] if first else 0

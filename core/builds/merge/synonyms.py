@@ -188,11 +188,9 @@ def with_edges(
     )
     place = {relation: number for number, relation in enumerate(relations)}
     heads, relation, tails = graph.triples(np.arange(n))
-    former = (
-        np.array([place[name] for name in graph.relation_names], np.int64)[relation]
-        if n
-        else relation
-    )
+    former = relation
+    if n:
+        former = np.array([place[name] for name in graph.relation_names], np.int64)[relation]
     added = [
         np.array([edge[part] if part != 1 else place[edge[1]] for edge in more], np.int64)
         for part in range(3)
@@ -208,11 +206,10 @@ def with_edges(
         "weight": np.ones(n),
         **({"description": [""] * n} if description else {}),
     }
-    rows = (
-        table.lists("chunks")
-        if table.has("chunks")
-        else Rows(np.zeros(n + 1, np.int64), np.empty(0, np.int64))
-    )
+    if table.has("chunks"):
+        rows = table.lists("chunks")
+    else:
+        rows = Rows(np.zeros(n + 1, np.int64), np.empty(0, np.int64))
     table = table.with_columns(
         **{name: values for name, values in given.items() if not table.has(name)}
     ).without("chunks")

@@ -37,11 +37,9 @@ class Known:
         """Its most frequent type, that of a name before that of a phrase; what is mostly written without a capital is a phrase."""
         if self.shown.islower():
             return PHRASE
-        return (
-            min(self.kinds, key=lambda one: (one == PHRASE, -self.kinds[one], one))
-            if self.kinds
-            else PHRASE
-        )
+        if self.kinds:
+            return min(self.kinds, key=lambda one: (one == PHRASE, -self.kinds[one], one))
+        return PHRASE
 
     @property
     def is_term(self) -> bool:
@@ -68,11 +66,10 @@ def key_of_name(name: str, kind: str) -> str:
     ('us', 'apple', 'lymph node')
     """
     steps = spellings(INITIALS.sub(r"\1", name))
-    key = (
-        steps[3]
-        if kind == PHRASE and not any(letter.isupper() for letter in name[1:])
-        else steps[2]
-    )
+    if kind == PHRASE and not any(letter.isupper() for letter in name[1:]):
+        key = steps[3]
+    else:
+        key = steps[2]
     key = next((key.removeprefix(article) for article in ARTICLES if key.startswith(article)), key)
     words = key.split()
     while kind == ORGANISATION and len(words) > 1 and words[-1] in SUFFIXES:

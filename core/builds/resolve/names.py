@@ -87,9 +87,8 @@ class ResolveNames(BuildOperator):
             key_of_name(PARENTHESES.sub("", title), "") for title in set(made.chunks.texts("title"))
         }
         refused = set(mends_of(made.corpus).refused)
-        found.terms -= {
-            key_of_name(name, "") for names in refused for name in names
-        }  # a person takes both for entities
+        # a person takes both for entities
+        found.terms -= {key_of_name(name, "") for names in refused for name in names}
         parts = Parts(known, refused)
         columns = [made.chunks.texts(name) for name in ("document", "title", "text")]
         for number, (document, group) in enumerate(

@@ -27,9 +27,8 @@ class Parts:
 
     def __init__(self, known: dict[str, Known], refused: Set[tuple[str, str]] = frozenset()):
         self.known, self.refused = known, refused
-        self.separated: set[tuple[str, str]] = (
-            set()
-        )  # of the refused ones those that would have been joined
+        # of the refused ones those that would have been joined
+        self.separated: set[tuple[str, str]] = set()
         self.several: dict[
             str, list[str]
         ] = {}  # of the last document: parts that fit more than one full name
@@ -150,10 +149,8 @@ class Parts:
             and not plain
         ):
             fulls = by_word[key]
-            if of.kind not in (
-                PERSON,
-                PHRASE,
-            ):  # the parser takes a rare surname for a place where it is alone
+            # the parser takes a rare surname for a place where it is alone
+            if of.kind not in (PERSON, PHRASE):
                 rare = commonness(key) == RARE and of.chunks <= max(
                     self.known[full].chunks for full in fulls
                 )

@@ -33,12 +33,10 @@ class Resolution:
     near: list[tuple[str, tuple[str, ...], str]] = field(default_factory=list)
     sizes: dict[str, int] = field(default_factory=dict)  # chunks of a document
     topics: dict[str, str] = field(default_factory=dict)  # what a document is about, by its title
-    titles: set[str] = field(
-        default_factory=set
-    )  # the keys of all titles: what has a document of its own is nothing else
-    inside: dict[str, set[str]] = field(
-        default_factory=dict
-    )  # of a document: names that are only parts of its title
+    # the keys of all titles: what has a document of its own is nothing else
+    titles: set[str] = field(default_factory=set)
+    # of a document: names that are only parts of its title
+    inside: dict[str, set[str]] = field(default_factory=dict)
     where: dict[tuple[str, str, str], dict[str, None]] = field(default_factory=dict)
     refused: Set[tuple[str, str]] = frozenset()  # names that a person said are not the same
     separated: Set[tuple[str, str]] = frozenset()  # those of them that would have been joined

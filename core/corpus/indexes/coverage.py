@@ -72,9 +72,8 @@ def coverage(corpus: Corpus, taken: Taken) -> Coverage:
             len(taken.documents),
             len(corpus) - len(taken.documents) if taken.documents else 0,
         )
-    if (
-        not taken.documents
-    ):  # opened by an earlier version, which noted the digest of the whole alone
+    # opened by an earlier version, which noted the digest of the whole alone
+    if not taken.documents:
         return Coverage(called, 0, changed=("",))
     key = (str(corpus.folder), corpus.digest, taken.tool, taken.corpus, *taken.documents.items())
     if key not in _coverages:

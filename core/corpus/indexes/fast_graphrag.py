@@ -17,14 +17,8 @@ from core.io.files import Source
 
 CHUNKS, GRAPH = "chunks_kv_data.pkl", "graph_igraph_data.pklz"
 VECTORS = re.compile(r"entities_hnsw_index_\d{1,6}\.bin")
-FILE_KEYS = (
-    "file",
-    "filename",
-    "file_name",
-    "source",
-    "title",
-    "name",
-)  # of a text's metadata, which may name its file
+# of a text's metadata, which may name its file
+FILE_KEYS = ("file", "filename", "file_name", "source", "title", "name")
 
 
 def holds(names: set[str]) -> bool:
@@ -106,11 +100,9 @@ def _chunks(found: Any) -> tuple[list[Chunk], list[Text]]:
         state = row.state if isinstance(row, Thing) and isinstance(row.state, dict) else {}
         key = _key(state.get("id"))
         metadata = state.get("metadata")
-        named = (
-            next((text(metadata[one]) for one in FILE_KEYS if text(metadata.get(one))), "")
-            if isinstance(metadata, dict)
-            else ""
-        )
+        named = ""
+        if isinstance(metadata, dict):
+            named = next((text(metadata[one]) for one in FILE_KEYS if text(metadata.get(one))), "")
         document = named or key
         documents.setdefault(document, Text(document, file=named))
         chunks.append(Chunk(key, text(state.get("content")), document))
@@ -174,9 +166,7 @@ def _key(value: Any) -> str:
         and isinstance(value.given, tuple)
     ):
         raw = value.given[-1]
-        return (
-            str(int.from_bytes(raw, "little", signed=True))
-            if isinstance(raw, bytes) and len(raw) <= 8
-            else ""
-        )
+        if isinstance(raw, bytes) and len(raw) <= 8:
+            return str(int.from_bytes(raw, "little", signed=True))
+        return ""
     return text(value)

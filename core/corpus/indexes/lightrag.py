@@ -26,12 +26,8 @@ VECTORS = {
     "chunks": "vdb_chunks.json",
 }
 BETWEEN = "<SEP>"  # between the parts of one attribute
-UNNAMED = (
-    "unknown_source",
-    "no-file-path",
-    "custom_kg",
-    "UNKNOWN",
-)  # what LightRAG writes for a file that it does not know
+# what LightRAG writes for a file that it does not know
+UNNAMED = ("unknown_source", "no-file-path", "custom_kg", "UNKNOWN")
 
 
 def holds(names: set[str]) -> bool:

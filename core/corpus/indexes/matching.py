@@ -43,11 +43,10 @@ def matched(
         if not same and row < 0:
             missing.append(document.text)
             continue
-        one = (
-            next((other for other in same if other.id == document.id), same[0])
-            if same
-            else known[row]
-        )
+        if same:
+            one = next((other for other in same if other.id == document.id), same[0])
+        else:
+            one = known[row]
         found[one.id] = one
         for number, (chunk, text) in enumerate(zip(chunks.get(key, ()), texts)):
             at = whole.find(text, ends[row - 1] if row > 0 else 0) if row >= 0 else number

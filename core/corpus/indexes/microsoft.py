@@ -37,11 +37,12 @@ def read(files: Mapping[str, Source]) -> Index:
         for name, file in files.items()
         if name.endswith(".parquet")
     }
-    tables = (
-        tables
-        if new
-        else {name.removeprefix(OLD): file for name, file in tables.items() if name.startswith(OLD)}
-    )
+    if new:
+        tables = tables
+    else:
+        tables = {
+            name.removeprefix(OLD): file for name, file in tables.items() if name.startswith(OLD)
+        }
     found = Index(form=_form(tables, new))
     called = "title" if "title" in columns_of(tables["entities"]) else "name"
     entities = rows_of(tables["entities"], ["id", called], ["type", "description", "text_unit_ids"])
@@ -187,11 +188,10 @@ def _communities(tables: Mapping[str, Source], names: Mapping[str, str]) -> list
     for row in rows:
         key = _key(row["community"] if "community" in row else row["id"])
         report = reports.get(key, {})
-        inside = (
-            [names.get(id, "") for id in texts(row["entity_ids"])]
-            if "entity_ids" in row
-            else members.get(key, [])
-        )
+        if "entity_ids" in row:
+            inside = [names.get(id, "") for id in texts(row["entity_ids"])]
+        else:
+            inside = members.get(key, [])
         title = text(report.get("title")) or text(row.get("title"))
         rating = number(report.get("rank"), number(report.get("rating")))
         about: dict[str, Any] = {

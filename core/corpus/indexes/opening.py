@@ -41,10 +41,8 @@ from core.watch import NO_WATCH, Watch
 FOLDER = (
     "opened"  # in the folder of a corpus: the graphs of indexes that were opened, one for each tool
 )
-VECTORS, OF_TEXTS = (
-    "vectors",
-    "-texts",
-)  # beside it: its vectors by what they are of, and the texts that were encoded
+# beside it: its vectors by what they are of, and the texts that were encoded
+VECTORS, OF_TEXTS = ("vectors", "-texts")
 ABOUT = "opened.json"  # beside such a graph: what was taken, and of which documents
 MOST_MEMORY, MOST_SECONDS = 1 << 32, 600.0  # addresses and processor time of the process that reads
 LEAST_SECONDS, BYTES_A_SECOND = 30.0, 500_000  # the time of a small index, and more by its size

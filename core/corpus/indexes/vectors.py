@@ -92,9 +92,8 @@ def nano_vectors(
     )
 
 
-HNSW = struct.Struct(
-    "<6QiI3QdQ"
-)  # the head of a file of hnswlib: counts and offsets, as its saveIndex writes them
+# the head of a file of hnswlib: counts and offsets, as its saveIndex writes them
+HNSW = struct.Struct("<6QiI3QdQ")
 
 
 def hnsw_vectors(file: Source) -> tuple[np.ndarray, np.ndarray]:

@@ -84,9 +84,8 @@ def _delimiter(lines: Sequence[str]) -> str:
             ]
         except csv.Error:
             return False, 0
-        whole = (
-            counts[:-1] if len(counts) > 1 and len(lines) == LOOKED_AT else counts
-        )  # the last may go on behind them
+        # the last may go on behind them
+        whole = counts[:-1] if len(counts) > 1 and len(lines) == LOOKED_AT else counts
         return len(set(whole)) == 1 and whole[0] > 1, lines[0].count(delimiter)
 
     return max(DELIMITERS, key=fits) if lines else DELIMITERS[0]

@@ -20,10 +20,11 @@ from core.watch import NO_WATCH, Watch
 
 PAGES = ("application/xhtml+xml", "text/html")
 LOCKS = "META-INF/encryption.xml"
+# ways to lock fonts, which hinder no reader of texts
 FONTS = (
     "http://www.idpf.org/2008/embedding",
     "http://ns.adobe.com/pdf/enc#RC",
-)  # ways to lock fonts, which hinder no reader of texts
+)
 
 
 def epub(

@@ -112,11 +112,10 @@ def _documents(
     """The documents of one file, by the suffix of its name. Raises BadInput."""
     suffix = PurePosixPath(bare(name).lower()).suffix
     if suffix not in KINDS:
-        hint = (
-            f"save it as {OTHERS[suffix]} first"
-            if suffix in OTHERS
-            else f"known are {', '.join(SUFFIXES)} and .zip"
-        )
+        if suffix in OTHERS:
+            hint = f"save it as {OTHERS[suffix]} first"
+        else:
+            hint = f"known are {', '.join(SUFFIXES)} and .zip"
         raise BadInput(f"{name} is of a kind that cannot be read; {hint}.")
     if suffix in LIBRARIES:
         documents, notes = separate.read(name, source, watch, options)

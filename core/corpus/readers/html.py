@@ -17,19 +17,11 @@ from core.watch import NO_WATCH, Watch
 CHARSET = re.compile(
     rb"<meta[^<>]+?charset=[\"']?\s*([\w-]+)|<\?xml[^<>]+?encoding=[\"']([\w-]+)", re.IGNORECASE
 )
-UNUSABLE = (
-    "utf",
-    "idna",
-    "punycode",
-    "unicode",
-    "raw",
-    "undefined",
-)  # UTF-8 is tried anyway; UTF-16 is known by its mark, else told falsely
+# UTF-8 is tried anyway; UTF-16 is known by its mark, else told falsely
+UNUSABLE = ("utf", "idna", "punycode", "unicode", "raw", "undefined")
 DECLARATION = re.compile(r"\s*<\?xml[^>]*>")
-STOPPING = (
-    "ERR_NO_MEMORY",
-    "ERR_RESOURCE_LIMIT",
-)  # of the parser's faults, those after which it reads no further
+# of the parser's faults, those after which it reads no further
+STOPPING = ("ERR_NO_MEMORY", "ERR_RESOURCE_LIMIT")
 
 
 @dataclass(frozen=True)

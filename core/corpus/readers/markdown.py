@@ -34,11 +34,8 @@ def markdown(
 
 def _headings(text: str, watch: Watch = NO_WATCH) -> Iterator[Heading]:
     """The headings of a text outside of its code and of the notes before it, each looked for on its own line."""
-    fence, before, at = (
-        "",
-        "",
-        0,
-    )  # the mark of the code that we are in; the line before, where a heading may be underlined, and its place
+    # the mark of the code that we are in; the line before, where a heading may be underlined, and its place
+    fence, before, at = ("", "", 0)
     for number, (start, line) in enumerate(_lines(text, _after_front_matter(text))):
         if number % LOOK_EVERY == 0:
             watch.step(start / len(text))
@@ -94,11 +91,9 @@ def _fence(line: str) -> str:
 def _marks(line: str) -> int:
     """How many marks of a heading a line begins with; 0 where it is none."""
     marks = len(line) - len(line.lstrip("#"))
-    return (
-        marks
-        if marks <= DEEPEST and line[marks : marks + 1] in (" ", "\t") and len(line) <= LONGEST
-        else 0
-    )
+    if marks <= DEEPEST and line[marks : marks + 1] in (" ", "\t") and len(line) <= LONGEST:
+        return marks
+    return 0
 
 
 def _unclosed(label: str) -> str:

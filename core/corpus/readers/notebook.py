@@ -22,11 +22,10 @@ def notebook(
     Raises BadInput where it is damaged or holds no text."""
     try:
         held = json.loads(text_of(name, data, note, options))
-        cells = (
-            held["cells"]
-            if "cells" in held
-            else [cell for sheet in held["worksheets"] for cell in sheet["cells"]]
-        )
+        if "cells" in held:
+            cells = held["cells"]
+        else:
+            cells = [cell for sheet in held["worksheets"] for cell in sheet["cells"]]
         parts = [part for cell in cells if (part := _cell(cell, held))]
         outputs = sum(bool(cell.get("outputs")) for cell in cells)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -17,11 +17,8 @@ from core.io.files import OnDisk, Source, opened, size_text
 from core.io.files import bare as bare
 from core.io.temporary import temporary_folder
 
-MAX_FILE_BYTES, MOST_TOGETHER, MOST_FILES = (
-    1 << 29,
-    1 << 31,
-    200_000,
-)  # bytes of one file, of all of a zip unpacked, and files in a zip
+# bytes of one file, of all of a zip unpacked, and files in a zip
+MAX_FILE_BYTES, MOST_TOGETHER, MOST_FILES = (1 << 29, 1 << 31, 200_000)
 BAD_MEMBER = (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
 
 

@@ -29,9 +29,8 @@ PRESENTED = [
     *range(0xFB50, 0xFDFC),
     *range(0xFE70, 0xFEFD),
 ]
-LETTERS = {
-    code: unicodedata.normalize("NFKC", chr(code)) for code in PRESENTED
-}  # ligatures and letters shaped by their place
+# ligatures and letters shaped by their place
+LETTERS = {code: unicodedata.normalize("NFKC", chr(code)) for code in PRESENTED}
 HYPHEN = re.compile(r"(?<!\w)(\w{1,40})([-\u2010\xad])\n[ \t]{0,8}(\w{1,40})([^\s\w-]{0,3})[ \t]?")
 WORD = re.compile(r"\w{1,40}(?:[-\u2010]\w{1,40}){0,3}")
 WITH_HYPHEN = frozenset(
@@ -48,9 +47,8 @@ class _Pages:
     texts: list[str] = field(default_factory=list)
     title: str = ""
     pictures: set[int] = field(default_factory=set)  # those that hold a picture
-    columns: list[int] = field(
-        default_factory=list
-    )  # those whose columns were drawn line by line, and are read one after the other
+    # those whose columns were drawn line by line, and are read one after the other
+    columns: list[int] = field(default_factory=list)
     beside: list[int] = field(default_factory=list)  # those whose raised numbers have no sign
     as_shown: list[int] = field(default_factory=list)  # those in the order of the screen
     damaged: list[int] = field(default_factory=list)  # those whose fields and notes are damaged
@@ -95,11 +93,9 @@ def _say(name: str, pages: _Pages, hyphens: int, note: Note) -> None:
     total = len(pages.texts)
     without = [number for number, page in enumerate(pages.texts, 1) if not page.strip()]
     if without:
-        scanned = (
-            "; recognise the text (OCR) of those that are scanned"
-            if pages.pictures.intersection(without)
-            else ""
-        )
+        scanned = ""
+        if pages.pictures.intersection(without):
+            scanned = "; recognise the text (OCR) of those that are scanned"
         note(
             f"{name}: {_numbers(without)} of {total:,} {'holds' if len(without) == 1 else 'hold'} no text{scanned}."
         )
@@ -161,9 +157,8 @@ def _pages(name: str, data: bytes, watch: Watch) -> _Pages:
     from pypdf import PdfReader
     from pypdf.errors import DependencyError
 
-    logging.getLogger("pypdf").setLevel(
-        logging.CRITICAL
-    )  # what it mends in a file is nobody's concern
+    # what it mends in a file is nobody's concern
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     found = _Pages()
     with damage_reported(name, "PDF"):
         try:

@@ -84,12 +84,11 @@ def _gutter(rows: list[str]) -> int | None:
     if len(both) < LEAST_ROWS or len(both) * 2 < len(rows):
         return None
     words = [sum(len(side[part].split()) for side in both) / len(both) for part in (0, 1)]
-    return (
-        place
-        if min(words) >= LEAST_WORDS
-        and not any(" " * GAP in left or " " * GAP in right for left, right in both)
-        else None
-    )
+    if min(words) >= LEAST_WORDS and not any(
+        " " * GAP in left or " " * GAP in right for left, right in both
+    ):
+        return place
+    return None
 
 
 def _begins(row: str) -> list[int]:

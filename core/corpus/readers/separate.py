@@ -29,10 +29,8 @@ from core.runtime.subprocess_worker import (
 from core.watch import NO_WATCH, Watch
 
 MOST_MEMORY = 1 << 31  # bytes that the process may take
-LEAST_SECONDS, BYTES_A_SECOND = (
-    120,
-    140_000,
-)  # of the processor's time: two minutes, for a file of more than 16 MB in proportion to it
+# of the processor's time: two minutes, for a file of more than 16 MB in proportion to it
+LEAST_SECONDS, BYTES_A_SECOND = (120, 140_000)
 LIBRARIES: Mapping[str, Callable[[str, bytes, Watch, Note, Options], list[Document]]] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), html),
     ".pdf": pdf,

@@ -28,9 +28,8 @@ MAX_MERGED = 100_000  # ranges of a sheet
 class MergedCells:
     """The cells of a sheet that reach over several rows; rows and columns count from 0."""
 
-    first_rows: dict[int, list[int]] = field(
-        default_factory=dict
-    )  # columns of those that begin in it
+    # columns of those that begin in it
+    first_rows: dict[int, list[int]] = field(default_factory=dict)
     last_rows: dict[tuple[int, int], int] = field(default_factory=dict)  # by where they begin
     _texts: dict[int, tuple[str, int]] = field(default_factory=dict)  # by column, with the last row
 

@@ -47,11 +47,8 @@ KNOWN = {
     "title": ("title", "name", "heading", "headline", "subject"),
     "id": ("id", "_id", "doc_id", "docid", "document_id", "key"),
 }
-WITHIN = {
-    "text": KNOWN["text"],
-    "title": ("title", "headline", "subject"),
-    "id": ("$oid",),
-}  # of fields within others
+# of fields within others
+WITHIN = {"text": KNOWN["text"], "title": ("title", "headline", "subject"), "id": ("$oid",)}
 HEADER, HAS_HEADER = "header", {"yes": YES, "no": NO, "": ""}
 LISTS = ("data", "documents", "rows", "corpus")
 KEY = "its key"  # the name of the field that holds the key of a row in an object of rows
@@ -377,11 +374,9 @@ class Roles:
         plain = {key.strip().casefold(): key for key in reversed(named)}
         for role, wanted in columns.items():
             if wanted and role != HEADER:
-                numbered = (
-                    header[int(wanted) - 1]
-                    if by_number and wanted.isdecimal() and 0 < int(wanted) <= len(header)
-                    else ""
-                )
+                numbered = ""
+                if by_number and wanted.isdecimal() and 0 < int(wanted) <= len(header):
+                    numbered = header[int(wanted) - 1]
                 self.of[role] = (
                     plain.get(wanted.strip().casefold()) or numbered or self._refuse(wanted, named)
                 )

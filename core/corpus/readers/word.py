@@ -138,16 +138,13 @@ class _Read:
     watch: Watch
     lines: list[Line] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)  # elements of `LEFT_OUT`, and pictures
-    headings: dict[str | None, bool] = field(
-        default_factory=dict
-    )  # whether a style is that of a heading, by its id
+    # whether a style is that of a heading, by its id
+    headings: dict[str | None, bool] = field(default_factory=dict)
     seen: int = 0  # paragraphs and rows
-    waiting: list[Any] = field(
-        default_factory=list
-    )  # text boxes whose place is after the paragraph at hand
-    cited: list[tuple[str, str]] = field(
-        default_factory=list
-    )  # kind and id of each note that the text refers to
+    # text boxes whose place is after the paragraph at hand
+    waiting: list[Any] = field(default_factory=list)
+    # kind and id of each note that the text refers to
+    cited: list[tuple[str, str]] = field(default_factory=list)
     written: int = 0  # how many of these are written down
     numbers: WordNumbers = field(default_factory=lambda: WordNumbers(None, None))
 

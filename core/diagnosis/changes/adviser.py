@@ -26,12 +26,8 @@ from core.types import Question, Rating
 
 USUAL, LEAST, MOST = 1000, 50, 20_000  # nodes
 LONG = 10  # words, a name counting as one, from which three steps are likely: 93 % of MetaQA's 3-hop questions, 28 % of its 2-hop ones
-BASE, LOWEST, HIGHEST, STEP = (
-    0.60,
-    0.50,
-    0.75,
-    0.05,
-)  # of the answers; the report's middle, range, and what a reason moves
+# of the answers; the report's middle, range, and what a reason moves
+BASE, LOWEST, HIGHEST, STEP = (0.60, 0.50, 0.75, 0.05)
 NESTED = re.compile(r"\b(and|or|both|same|also|that|which|whose|whom)\b", re.IGNORECASE)
 EDGES = 500_000  # looked at in one step of the walk
 ALIKE = 0.5  # of the words of two questions, names left out

@@ -127,11 +127,9 @@ def _more(line: Line, operator: Operator, budget: int) -> str:
 def _noun(line: Line, operator: Operator) -> str:
     """What the last of the kinds that an operator finds is called; nodes that are handed on as documents are these."""
     noun = next((UNITS[field] for field in reversed(operator.writes) if field in UNITS), "hit")
-    return (
-        "document"
-        if noun == "entity" and any(isinstance(one, DocumentsOfNodes) for one in line)
-        else noun
-    )
+    if noun == "entity" and any(isinstance(one, DocumentsOfNodes) for one in line):
+        return "document"
+    return noun
 
 
 def _unit(line: Line, operator: Operator, count: int) -> str:

@@ -100,6 +100,7 @@ def _extract_more(operator: Any, known: set[str], alike: Sequence[Loss]) -> Iter
             yield f"Keep {counted(keep, 'node')}", {"keep": keep}
 
 
+# by cause what may help, each a few words and the values that an operator gets
 AGAINST: dict[Cause, tuple[Callable[..., Iterator[Values]], ...]] = {
     Cause.OUTRANKED: (_keep_paths,),
     Cause.NOT_READ: (_read_all,),
@@ -108,7 +109,7 @@ AGAINST: dict[Cause, tuple[Callable[..., Iterator[Values]], ...]] = {
     Cause.ONE_WAY: (_both_ways,),
     Cause.LEFT_OUT: (_extract_more, _filter_less),
     Cause.EDGE_LEFT_OUT: (_filter_less,),
-}  # by cause what may help, each a few words and the values that an operator gets
+}
 
 
 def _widened(line: Line, losses: Sequence[Loss]) -> Iterator[LineChange]:

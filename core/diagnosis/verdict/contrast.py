@@ -43,11 +43,11 @@ def contrast(lanes: Sequence[LaneSummary], answers: Sequence[str], by: str = "")
     """The sentences for all lanes; empty for none. `by` says whose answers are counted, where that is to be said."""
     retrieved = [lane for lane in lanes if not lane.ended and lane.explained is not None]
     answers = tuple(dict.fromkeys(answers))
-    parts = (
-        [_known(retrieved, answers, f", {by}" if by else "") if answers else _unknown(retrieved)]
-        if retrieved
-        else []
-    )
+    parts = []
+    if retrieved:
+        parts = [
+            _known(retrieved, answers, f", {by}" if by else "") if answers else _unknown(retrieved)
+        ]
     return " ".join(filter(None, [*parts, *ends((lane.name, lane.ended) for lane in lanes)]))
 
 
@@ -138,15 +138,14 @@ def _clauses(lanes: Sequence[LaneSummary], of: int, among: int) -> str:
         )
     clauses = []
     for (phrase, lost, hop), group in groups.items():
-        what = (
-            "it"
-            if of == 1
-            else every(of)
-            if len(lost) == of
-            else lost[0]
-            if len(lost) == 1
-            else f"{number(len(lost))} of them"
-        )
+        if of == 1:
+            what = "it"
+        elif len(lost) == of:
+            what = every(of)
+        elif len(lost) == 1:
+            what = lost[0]
+        else:
+            what = f"{number(len(lost))} of them"
         if among == 1:
             who = "it"
         elif len(group) == among:

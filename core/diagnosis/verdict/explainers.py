@@ -31,10 +31,8 @@ from core.sources import Ask, Source
 from core.types import Question, Rest
 from core.watch import Watch
 
-READ = {
-    "prompt": PROMPT,
-    "retrieved": "found",
-}  # the stages of documents that count, the later one first, and how that is said
+# the stages of documents that count, the later one first, and how that is said
+READ = {"prompt": PROMPT, "retrieved": "found"}
 Item = TypeVar("Item", Fate, Loss)
 Lost = tuple[tuple[Loss, ...], Cause | None]
 
@@ -173,11 +171,9 @@ class DocumentExplainer(Explainer):
         stages = {stage.name: stage for stage in found}
         last = next((stages[name] for name in READ if name in stages), None)
         what = "gold passage" if ask.question.gold else "known answer"
-        return (
-            None
-            if last is None
-            else BroughtTargets(len(last.alive), last.of, what, READ[last.name])
-        )
+        if last is None:
+            return None
+        return BroughtTargets(len(last.alive), last.of, what, READ[last.name])
 
     def changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
         return passage_changes.changes(run.line, lost)

@@ -52,11 +52,10 @@ def explained(
     """A lane's sentence for each run (its states, oldest first) and whether its model's answer counts; None for a run that has no state
     yet."""
     answers = tuple(dict.fromkeys(answers))
-    ways = (
-        [dict(lost) for lost in lost_paths(graph, runs, answers, by_model)]
-        if answers
-        else [{} for _ in runs]
-    )
+    if answers:
+        ways = [dict(lost) for lost in lost_paths(graph, runs, answers, by_model)]
+    else:
+        ways = [{} for _ in runs]
     stages = [LaneStages(graph, states, model) for states, model in zip(runs, by_model)]
     return [
         _lane(stage, answers, way) if stage.states else None for stage, way in zip(stages, ways)
@@ -124,11 +123,9 @@ def _best(run: LaneStages) -> str:
     if run.chosen is None or not len(run.chosen):
         return "No path was found."
     words, of = _words(run, run.chain(run.chosen)), _chains(run)
-    return (
-        f"“{words}” was the best of {of:,} chains."
-        if of
-        else f"Its answer is at the end of “{words}”."
-    )
+    if of:
+        return f"“{words}” was the best of {of:,} chains."
+    return f"Its answer is at the end of “{words}”."
 
 
 def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
@@ -148,11 +145,10 @@ def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
         return f"The model named {it}, though not every path to {it} was kept."
     last, total = max(retained), len(items)
     if len(answers) == 1:
-        came = (
-            "is at the end of the only path"
-            if total == 1
-            else f"came {ordinal(last)} of {total:,} paths"
-        )
+        if total == 1:
+            came = "is at the end of the only path"
+        else:
+            came = f"came {ordinal(last)} of {total:,} paths"
         return f"{answers[0]} {came}.{beside}"
     return f"The first {last:,} of {counted(total, 'path')} lead to {every(len(answers))}." + beside
 
@@ -276,11 +272,10 @@ def _beam(group: _LossGroup) -> tuple[Cause, str]:
         )
     wide = group.parameter("width") if group.parameter("prune") == "top" else None
     retained = figure(loss.retained)
-    limit = (
-        f"the beam is {wide} wide"
-        if wide == retained
-        else f"only {retained:,} {are(retained)} kept"
-    )
+    if wide == retained:
+        limit = f"the beam is {wide} wide"
+    else:
+        limit = f"only {retained:,} {are(retained)} kept"
     return Cause.BEAM, f"{way} came {ordinal(loss.place)} of {loss.of:,}, {limit}."
 
 
@@ -289,11 +284,11 @@ def _untried(group: _LossGroup) -> tuple[Cause, str]:
     step = f"{group.chain(loss.chain[-1:])} to {loss.what}"
     read, recall = group.parameter("read"), group.parameter("recall")
     if read or (recall or 1) < 1:
-        first = (
-            f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, and "
-            if fanout
-            else ""
-        )
+        first = ""
+        if fanout:
+            first = (
+                f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, and "
+            )
         some = f"{read:,} at most" if read else "those alone that promised most"
         return (
             Cause.NOT_TRIED,
@@ -371,11 +366,9 @@ def _passed(group: _LossGroup) -> tuple[Cause, str]:
 
 def _unnamed(group: _LossGroup) -> tuple[Cause, str]:
     retained = figure(group.first.retained)
-    stops = (
-        f"the reader stops at {counted(retained, 'name')}"
-        if retained
-        else "the reader names nothing"
-    )
+    stops = "the reader names nothing"
+    if retained:
+        stops = f"the reader stops at {counted(retained, 'name')}"
     return (
         Cause.NOT_NAMED,
         f"{group.names} {group.is_} at the end of {group.chain(group.first.chain)}, but {stops}.",

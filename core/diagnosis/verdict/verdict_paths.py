@@ -77,8 +77,6 @@ def _beside(comparison: Comparison, lane: Lane, one: Explained) -> Explained:
 
 def _otherwise(names: Sequence[str]) -> str:
     """That some lanes have no graph reader, so that their language model is counted."""
-    return (
-        f"{sentence(joined(names))} {'has' if len(names) == 1 else 'have'} only the language model's answer."
-        if names
-        else ""
-    )
+    if names:
+        return f"{sentence(joined(names))} {'has' if len(names) == 1 else 'have'} only the language model's answer."
+    return ""

@@ -50,11 +50,9 @@ def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
     if not passages:
         return _words(answers, right, of)
     lost = lost_passages(lane, passages)
-    return (
-        _lost(passages, lost, lane.repair, right, of)
-        if lost
-        else _brought(lane, passages, right, of)
-    )
+    if lost:
+        return _lost(passages, lost, lane.repair, right, of)
+    return _brought(lane, passages, right, of)
 
 
 def _brought(lane: Lane, stages: Sequence[Stage], right: int | None, of: int) -> Explained:
@@ -130,9 +128,8 @@ def _best(lane: Lane) -> str:
         return ""
     first, table = order[0][0], lane.graph.columns.chunks
     id, document = table.text("id", first), table.text("document", first)
-    number = (
-        f" {id.removeprefix(document)}" if id.startswith(f"{document}#") else ""
-    )  # where its document has several
+    # where its document has several
+    number = f" {id.removeprefix(document)}" if id.startswith(f"{document}#") else ""
     return f"First of {counted(len(order[0]), 'passage')}: “{title_of_chunk(lane.graph, first)}{number}”."
 
 
@@ -209,10 +206,8 @@ def _shown(comparison: Comparison, names: Sequence[str]) -> list[str]:
             if of > 1
             else f"{'Every' if shown else 'No'} prompt shows the gold passage."
         ]
-    return (
-        [
+    if shown_by:
+        return [
             f"Gold passages in the prompt: {'; '.join(f'{name} {shown} of {of}' for name, shown, of in shown_by)}."
         ]
-        if shown_by
-        else []
-    )
+    return []

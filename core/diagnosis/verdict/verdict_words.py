@@ -23,9 +23,9 @@ def explain(comparison: Comparison) -> ComparisonVerdict:
         for name, lane in zip(lane_names(comparison), comparison.lanes)
         if not lane.taken and lane.status not in ENDED
     ]
-    pending = (
-        f"It is counted again once {joined(new)} {'has' if len(new) == 1 else 'have'} run."
-        if new and before.text
-        else ""
-    )
+    pending = ""
+    if new and before.text:
+        pending = (
+            f"It is counted again once {joined(new)} {'has' if len(new) == 1 else 'have'} run."
+        )
     return replace(now, text=before.text, named=before.named, pending=pending)

@@ -132,11 +132,10 @@ class _Sides:
             )
         where = [(kind, one) for kind, one in self.by_kind.items() if one.ahead]
         behind = all(self.ranks.test(plain, one).ahead for one in GRAPHS)
-        over = (
-            f"{names[plain]} is ahead of every method with one"
-            if behind
-            else f"no method with one is ahead of {names[plain]}"
-        )
+        if behind:
+            over = f"{names[plain]} is ahead of every method with one"
+        else:
+            over = f"no method with one is ahead of {names[plain]}"
         if where:
             parts = ", ".join(
                 f"{KIND_WORDS[kind]} ({names[one.a]} by {interval(one)})" for kind, one in where
@@ -186,11 +185,9 @@ class _Sides:
             difference = "too few to compare"
             if kind in self.by_kind:
                 test = self.by_kind[kind]
-                difference = (
-                    f"a difference of {interval(test)}"
-                    if test.beyond_chance
-                    else "a difference that chance may explain"
-                )
+                difference = "a difference that chance may explain"
+                if test.beyond_chance:
+                    difference = f"a difference of {interval(test)}"
                 difference = difference if test.difference else "no difference"
             names = self.ranks.names
             words = KIND_WORDS[kind][:1].upper() + KIND_WORDS[kind][1:]

@@ -24,15 +24,10 @@ passage graph. VGraphRAG is left out, as its passages are those of vectors; Path
 ROLE = "answer"  # the language model that writes questions
 MINUTES = 10.0
 MOST_QUESTIONS = 120
-BY_MODEL_AT_MOST, MODEL_SHARE = (
-    40,
-    0.4,
-)  # questions by a language model, and the part of the time that it may take
-CALLS_EACH, READ_EACH, WRITTEN_EACH = (
-    5,
-    400,
-    30,
-)  # replies at most for a question that passes, tokens of a reply
+# questions by a language model, and the part of the time that it may take
+BY_MODEL_AT_MOST, MODEL_SHARE = (40, 0.4)
+# replies at most for a question that passes, tokens of a reply
+CALLS_EACH, READ_EACH, WRITTEN_EACH = (5, 400, 30)
 LEAST = 24  # questions that are asked even where they take longer
 PILOT = 3  # questions that are asked first, to measure
 SPARE = 0.85  # of the time that is left, which the questions are to take
@@ -52,16 +47,12 @@ class Estimate:
 
     def words(self) -> str:
         """The cost in sentences."""
-        known = (
-            f", {roughly(self.seconds)} here"
-            if self.seconds
-            else "; how long that takes here is known once one was built"
-        )
-        graphs = (
-            f"{len(self.builds)} of {len(GRAPHS) + 1} graphs are to be built{known}."
-            if self.builds
-            else "All graphs are there already."
-        )
+        known = "; how long that takes here is known once one was built"
+        if self.seconds:
+            known = f", {roughly(self.seconds)} here"
+        graphs = "All graphs are there already."
+        if self.builds:
+            graphs = f"{len(self.builds)} of {len(GRAPHS) + 1} graphs are to be built{known}."
         if self.writer:
             limit = self.minutes * MODEL_SHARE
             took = f", each {span(self.reply)} here" if self.reply else ""

@@ -129,11 +129,10 @@ def measured(leaf: Leaf, shares: Mapping[str, float], names: Mapping[str, str], 
         return f"{leaf.name} was not among the methods that were asked on these texts: evaluate --instances {leaf.method} asks it."
     best = max(shares, key=lambda one: shares[one])
     here = f"{names[leaf.method]} {figure(shares[leaf.method])} of the gold passages among the first four"
-    rest = (
-        "the best of all"
-        if shares[leaf.method] == shares[best]
-        else f"the best is {names[best]} with {figure(shares[best])}"
-    )
+    if shares[leaf.method] == shares[best]:
+        rest = "the best of all"
+    else:
+        rest = f"the best is {names[best]} with {figure(shares[best])}"
     return f"On these texts ({n:,} made questions): {here}; {rest}."
 
 

@@ -143,11 +143,9 @@ def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], 
     if order is None or graph.columns.chunks is None:
         return ()
     ranking = state.chunks if state.chunks is not None and len(state.chunks) else None
-    scores = (
-        dict(zip(ranking.items, ranking.scores))
-        if ranking is not None and ranking.scores is not None
-        else {}
-    )
+    scores = {}
+    if ranking is not None and ranking.scores is not None:
+        scores = dict(zip(ranking.items, ranking.scores))
     first: dict[str, int] = {}
     for row in order[0]:
         first.setdefault(graph.columns.chunks.text("document", row), row)

@@ -15,12 +15,8 @@ from core.types import Ranking, State, Step
 
 BUDGETS = tuple(range(10, 101, 10))
 SHOWN = 10  # documents handed on, whose recall is measured
-SEARCHES = (
-    "VectorNodes",
-    "SparseNodes",
-    "LearnedSparseNodes",
-    "SimilarPageRank",
-)  # that find the same first ones whatever they keep
+# that find the same first ones whatever they keep
+SEARCHES = ("VectorNodes", "SparseNodes", "LearnedSparseNodes", "SimilarPageRank")
 
 
 @dataclass(frozen=True)

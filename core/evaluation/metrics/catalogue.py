@@ -59,11 +59,12 @@ SECONDS = (
 )
 
 
+# a module of LEGO-GraphRAG each, with the stages of operators that it has here
 STAGES = {
     "extract": ("extracting the subgraph", ("extract", "filter")),
     "retrieve": ("finding paths or passages", ("retrieve",)),
     "refine": ("choosing among what was found", ("refine",)),
-}  # a module of LEGO-GraphRAG each, with the stages of operators that it has here
+}
 
 
 def _ranking(part: str, title: str, items: str, convention: str, source: str) -> list[Metric]:

@@ -38,11 +38,9 @@ def reasons(failed: Mapping[str, int]) -> str:
     >>> reasons({"“…” is not in the graph.": 2, "It took too long.": 1})
     '2 × “…” is not in the graph. 1 × It took too long.'
     """
-    return (
-        next(iter(failed), "")
-        if len(failed) < 2
-        else " ".join(f"{times:,} × {pattern}" for pattern, times in failed.items())
-    )
+    if len(failed) < 2:
+        return next(iter(failed), "")
+    return " ".join(f"{times:,} × {pattern}" for pattern, times in failed.items())
 
 
 def answered(scored: int, failed: int, why: str) -> str:

@@ -64,11 +64,9 @@ def subgraph_hit(outcome: Outcome, _: int | None = None) -> float | None:
     >>> metric("subgraph_hit")(Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1)))
     1.0
     """
-    return (
-        None
-        if outcome.extracted is None or not outcome.golds
-        else float(outcome.extracted.found > 0)
-    )
+    if outcome.extracted is None or not outcome.golds:
+        return None
+    return float(outcome.extracted.found > 0)
 
 
 def subgraph_size(name: str) -> Callable[[Outcome, int | None], float | None]:
@@ -263,11 +261,9 @@ def judged_right(outcome: Outcome, _: int | None = None) -> float | None:
     >>> metric("judge@1")(Outcome(golds=1, judged=Judged(True))), metric("judge@1")(Outcome(golds=1, judged=Judged(None)))
     (1.0, None)
     """
-    return (
-        None
-        if outcome.judged is None or outcome.judged.right is None
-        else float(outcome.judged.right)
-    )
+    if outcome.judged is None or outcome.judged.right is None:
+        return None
+    return float(outcome.judged.right)
 
 
 def total(

@@ -99,11 +99,9 @@ def topological_recall(outcome: Outcome, k: int | None = None) -> float | None:
     (0.416..., 0.5)
     """
     facts = outcome.nearing
-    return (
-        None
-        if facts is None or not facts.golds
-        else sum(1 / (1 + cost) for cost in facts.at(k)) / facts.golds
-    )
+    if facts is None or not facts.golds:
+        return None
+    return sum(1 / (1 + cost) for cost in facts.at(k)) / facts.golds
 
 
 def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
@@ -117,11 +115,9 @@ def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
     0.083...
     """
     facts = outcome.nearing
-    return (
-        None
-        if facts is None or not facts.golds
-        else sum(1 / (1 + cost) for cost in facts.at(k) if cost > 0) / facts.golds
-    )
+    if facts is None or not facts.golds:
+        return None
+    return sum(1 / (1 + cost) for cost in facts.at(k) if cost > 0) / facts.golds
 
 
 def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
@@ -135,11 +131,9 @@ def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
     (0.5, 1.0, None)
     """
     place = _place(outcome, k)
-    return (
-        None
-        if place is None or outcome.budgets is None
-        else outcome.budgets.found[place] / min(SHOWN, outcome.budgets.golds)
-    )
+    if place is None or outcome.budgets is None:
+        return None
+    return outcome.budgets.found[place] / min(SHOWN, outcome.budgets.golds)
 
 
 def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
@@ -152,11 +146,9 @@ def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | Non
     0.6
     """
     place = _place(outcome, k)
-    return (
-        None
-        if place is None or outcome.budgets is None or not outcome.budgets.near
-        else outcome.budgets.near[place]
-    )
+    if place is None or outcome.budgets is None or not outcome.budgets.near:
+        return None
+    return outcome.budgets.near[place]
 
 
 def _place(outcome: Outcome, k: int | None) -> int | None:

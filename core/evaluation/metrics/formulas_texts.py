@@ -62,11 +62,9 @@ def context_recall(outcome: Outcome, _: int | None = None) -> float | None:
     >>> metric("context_recall")(Outcome(golds=2, alive={"graph": 2, "prompt": 1}))
     0.5
     """
-    return (
-        outcome.alive["prompt"] / outcome.golds
-        if outcome.alive and "prompt" in outcome.alive and outcome.golds
-        else None
-    )
+    if outcome.alive and "prompt" in outcome.alive and outcome.golds:
+        return outcome.alive["prompt"] / outcome.golds
+    return None
 
 
 def parts_held(outcome: Outcome, _: int | None = None) -> float | None:
@@ -80,11 +78,9 @@ def parts_held(outcome: Outcome, _: int | None = None) -> float | None:
     """
     if outcome.answer is None or not outcome.golds:
         return None
-    return (
-        outcome.answer.found / outcome.golds
-        if outcome.answer.parts is None
-        else outcome.answer.parts
-    )
+    if outcome.answer.parts is None:
+        return outcome.answer.found / outcome.golds
+    return outcome.answer.parts
 
 
 def answer_all(outcome: Outcome, _: int | None = None) -> float | None:
@@ -108,11 +104,9 @@ def answer_joined(outcome: Outcome, _: int | None = None) -> float | None:
     >>> metric("accuracy_joined")(Outcome(golds=2, answer=Answered("Ann and Bob", "language model", found=2, lines=1, joined=False)))
     0.0
     """
-    return (
-        None
-        if outcome.answer is None or outcome.answer.joined is None
-        else float(outcome.answer.joined)
-    )
+    if outcome.answer is None or outcome.answer.joined is None:
+        return None
+    return float(outcome.answer.joined)
 
 
 def option_right(outcome: Outcome, _: int | None = None) -> float | None:
@@ -123,11 +117,9 @@ def option_right(outcome: Outcome, _: int | None = None) -> float | None:
     >>> metric("option")(Outcome(golds=1, answer=Answered("(B)", "language model", found=0, lines=1, option=True)))
     1.0
     """
-    return (
-        None
-        if outcome.answer is None or outcome.answer.option is None
-        else float(outcome.answer.option)
-    )
+    if outcome.answer is None or outcome.answer.option is None:
+        return None
+    return float(outcome.answer.option)
 
 
 def summaries(outcome: Outcome, _: int | None = None) -> float | None:

@@ -32,11 +32,8 @@ from core.sources import GraphSource, Source
 from core.types import Ranking, State, Step
 
 TRIPLES = GraphSource("")
-LOOKING_UP = (
-    FileDocuments.__name__,
-    FilePaths.__name__,
-    FileAnswer.__name__,
-)  # operators that compute nothing
+# operators that compute nothing
+LOOKING_UP = (FileDocuments.__name__, FilePaths.__name__, FileAnswer.__name__)
 
 
 @dataclass(frozen=True)

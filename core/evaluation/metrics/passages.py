@@ -88,11 +88,9 @@ def found_in_tree(graph, state: State) -> Found | None:
     if state.nodes is None or table is None or not table.has("level"):
         return None
     levels = table.numbers("level")
-    return (
-        Found(len(state.nodes), sum(bool(levels[node]) for node in state.nodes.items))
-        if levels.any()
-        else None
-    )
+    if levels.any():
+        return Found(len(state.nodes), sum(bool(levels[node]) for node in state.nodes.items))
+    return None
 
 
 def _seeks(graph, state: State) -> bool:

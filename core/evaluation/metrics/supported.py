@@ -58,11 +58,9 @@ def by_model(state: State, chat: Chat, watch: Watch = NO_WATCH) -> Supported | N
     (True, True)
     """
     context = shown(state)
-    said = (
-        [state.answer[start:end] for start, end in sentences(state.answer)][:MAX_SENTENCES]
-        if state.answer
-        else []
-    )
+    said = []
+    if state.answer:
+        said = [state.answer[start:end] for start, end in sentences(state.answer)][:MAX_SENTENCES]
     if not said or not context:
         return None
     verdicts, note = [], ""

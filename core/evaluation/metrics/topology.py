@@ -17,10 +17,8 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunks_of, leaves, n_chunks, node_chunks
 from core.types import State
 
-SHARED, MAX_SHARED = (
-    8,
-    4_000_000,
-)  # questions whose distances the lanes share, and of each at most so many numbers
+# questions whose distances the lanes share, and of each at most so many numbers
+SHARED, MAX_SHARED = (8, 4_000_000)
 MAX_SEARCHES_FROM_GOLD = 200  # beyond that many gold nodes the search starts at the fewer nodes
 DIGITS = 6
 

@@ -48,11 +48,9 @@ def missing(outcome: Outcome, _: int | None = None) -> float | None:
     1.0
     """
     right = accurate(outcome)
-    return (
-        None
-        if right is None or outcome.answer is None
-        else float(not right and _withheld(outcome.answer.text))
-    )
+    if right is None or outcome.answer is None:
+        return None
+    return float(not right and _withheld(outcome.answer.text))
 
 
 def hallucination(outcome: Outcome, _: int | None = None) -> float | None:

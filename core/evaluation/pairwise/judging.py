@@ -81,11 +81,9 @@ class _Said:
     def tell(self) -> None:
         """Say it."""
         taken = (time.monotonic() - self.start) / self.waited if self.waited else 0.0
-        left = (
-            f"{roughly((self.replies - self.done) * taken)} left"
-            if taken
-            else "time left not known yet"
-        )
+        left = "time left not known yet"
+        if taken:
+            left = f"{roughly((self.replies - self.done) * taken)} left"
         self.job.report(
             f"Reply {self.done + 1:,} of {self.replies:,}, {left}", self.done / self.replies
         )
@@ -188,11 +186,9 @@ class Pairwise:
 
 def _match(pair: Pair, there: Reply | None, back: Reply | None) -> Match | None:
     """The match by its replies; None where one is missing."""
-    return (
-        None
-        if there is None or back is None
-        else Match(pair.question, pair.a, pair.b, read(there.text), read(back.text))
-    )
+    if there is None or back is None:
+        return None
+    return Match(pair.question, pair.a, pair.b, read(there.text), read(back.text))
 
 
 def start(

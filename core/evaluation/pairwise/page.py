@@ -24,11 +24,9 @@ def page_html(tally: Tally, names: Mapping[str, Called]) -> str:
     mute = [one for one in CRITERIA if one not in decisive] if tally.read else []
     open_, folded = (_drawn(tally, criteria, names) for criteria in (decisive, mute))
     fit = "dispatchEvent(new Event('resize'))"  # what was folded has no width to be drawn at
-    rest = (
-        f'<details ontoggle="{fit}"><summary>Win rates that say nothing</summary>{folded}</details>'
-        if mute
-        else ""
-    )
+    rest = ""
+    if mute:
+        rest = f'<details ontoggle="{fit}"><summary>Win rates that say nothing</summary>{folded}</details>'
     words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in sentences)
     body = f"{words}{plotly_script()}{open_}{rest}"
     return PAGE.format(title="Answers judged in pairs", body=body)

@@ -16,11 +16,8 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 SCALE = ((0.0, "#b0413e"), (0.5, "#e9edf1"), (1.0, "#2f6f9f"))  # loses, even, wins
-WIDE, CELL, ABOVE = (
-    16,
-    86,
-    120,
-)  # letters of a line of a name, pixels of a row and of what stands above the rows
+# letters of a line of a name, pixels of a row and of what stands above the rows
+WIDE, CELL, ABOVE = (16, 86, 120)
 
 
 def matrix(tally: Tally, criterion: str, names: Mapping[str, Called]) -> Figure:

@@ -10,10 +10,8 @@ from typing import Any
 from core.evaluation.metrics.statistics import Estimate, of_shares
 from core.evaluation.pairwise.verdicts import CRITERIA, FIRST, SECOND, TIE, Match
 
-BLIND, LEANING = (
-    0.8,
-    0.65,
-)  # shares of the verdicts for one place from which on they say nothing, or are to be read with care
+# shares of the verdicts for one place from which on they say nothing, or are to be read with care
+BLIND, LEANING = (0.8, 0.65)
 CHANCE = 0.01  # the p-value below which a lean is no chance
 SAME = 0.05  # that below which the two orders agree beyond chance
 FEW = 0.5  # share of replies that can be read, below which they say little

@@ -108,11 +108,9 @@ def asked(chat: Chat, question: str, first: str, second: str, watch: Watch = NO_
         )
     except (ModelFailed, BadInput) as error:
         return Verdict(None, f"The judge could not be asked: {error}", failed=True)
-    return (
-        read(reply.text)
-        if reply.text.strip()
-        else Verdict(None, f"The reply could not be read: {reply.fault()}")
-    )
+    if reply.text.strip():
+        return read(reply.text)
+    return Verdict(None, f"The reply could not be read: {reply.fault()}")
 
 
 def read(reply: str) -> Verdict:

@@ -217,26 +217,19 @@ def agreement(one: Beside) -> str:
     """Where both agree, in a sentence or two."""
     compared = [row.agrees for row in one.rows if row.agrees is not None]
     n = max((row.here.n for row in one.rows), default=0)
-    order = (
-        "The order of the methods cannot be compared."
-        if one.tau is None
-        else f"Kendall's tau of the order of the methods: {one.tau:.2f}."
-    )
-    few = (
-        f"With fewer than {LEAST} questions nothing is said on whether differences agree."
-        if n < LEAST
-        else ""
-    )
-    own = (
-        " of the same method"
-        if sum(row.printed_difference is None for row in one.rows if row.printed is not None) > 1
-        else ""
-    )
+    if one.tau is None:
+        order = "The order of the methods cannot be compared."
+    else:
+        order = f"Kendall's tau of the order of the methods: {one.tau:.2f}."
+    few = ""
+    if n < LEAST:
+        few = f"With fewer than {LEAST} questions nothing is said on whether differences agree."
+    own = ""
+    if sum(row.printed_difference is None for row in one.rows if row.printed is not None) > 1:
+        own = " of the same method"
     if one.metric_unknown:
         return " ".join((f"{n:,} questions of {one.asked}.", order, one.metric_unknown))
-    within = (
-        f"For {sum(compared)} of {len(compared)} the paper's difference from the first row{own} lies in the interval here."
-        if compared
-        else ""
-    )
+    within = ""
+    if compared:
+        within = f"For {sum(compared)} of {len(compared)} the paper's difference from the first row{own} lies in the interval here."
     return " ".join(filter(None, (f"{n:,} questions of {one.asked}.", order, few, within)))

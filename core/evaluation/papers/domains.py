@@ -17,14 +17,8 @@ from core.types import Path, Question, Subgraph
 from core.watch import NO_WATCH, Watch
 
 HOPS, PATHS = 4, 1000  # of the paths from an entity of a question
-WITHOUT = (
-    "common",
-    "type",
-    "freebase",
-    "kg",
-    "base",
-    "user",
-)  # domains that say nothing of what is asked, where another is on the path
+# domains that say nothing of what is asked, where another is on the path
+WITHOUT = ("common", "type", "freebase", "kg", "base", "user")
 NONE, NOT_FOUND = "no domain", "no path found"
 
 

@@ -144,11 +144,10 @@ class Experiment:
                 ids[id] = found[0].id
                 firsts |= {instance.id: found[0].id for instance in found} if builds else {}
                 for instance, value in zip(found, split(values), strict=True):
-                    label = (
-                        self.label.format(int(value))
-                        if self.label
-                        else f"{parameter.rpartition('.')[2]} {value.strip()}"
-                    )
+                    if self.label:
+                        label = self.label.format(int(value))
+                    else:
+                        label = f"{parameter.rpartition('.')[2]} {value.strip()}"
                     if instance.id in rows:  # a value of two parameters that is the default of both
                         rows[instance.id] += f", {label}"
                     else:
@@ -355,8 +354,6 @@ def _by_row(
     """For each row its variations, of which a text is that of all, a list are those of all, and a table has one by row."""
     if isinstance(vary, str):
         return dict.fromkeys(rows, (vary,))
-    return (
-        dict.fromkeys(rows, tuple(vary))
-        if isinstance(vary, list)
-        else {id: (one,) for id, one in vary.items()}
-    )
+    if isinstance(vary, list):
+        return dict.fromkeys(rows, tuple(vary))
+    return {id: (one,) for id, one in vary.items()}

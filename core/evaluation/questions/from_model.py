@@ -217,8 +217,6 @@ def faulty(question: str, answer: str, passage: str, names: Sequence[str]) -> st
         return NOT_IN_PASSAGE
     if spans_of(question, answer):
         return GIVEN
-    return (
-        NAMELESS
-        if VAGUE.search(question) or not any(spans_of(question, name) for name in names)
-        else ""
-    )
+    if VAGUE.search(question) or not any(spans_of(question, name) for name in names):
+        return NAMELESS
+    return ""

@@ -121,11 +121,9 @@ def cloze(table: SentenceTable, sentence: NamedSentence) -> Question | str:
         if _known_by(table, sentence, name):
             text = f"Which name is missing in “{_gap(sentence.text, name)}”?"
             return Question(text, answers=(name,), hops=1, gold=(table.passage(sentence),))
-    return (
-        ALONE
-        if any(proper(name) and not _leaks(sentence.text, name) for name in sentence.once)
-        else AGAIN
-    )
+    if any(proper(name) and not _leaks(sentence.text, name) for name in sentence.once):
+        return ALONE
+    return AGAIN
 
 
 def shared(table: SentenceTable, sentence: NamedSentence) -> Question | str:

@@ -20,10 +20,8 @@ from core.graph.columns import Table
 from core.languages.spelling import fold, fold_with_places, place_behind
 from core.watch import NO_WATCH, Watch
 
-NAMED = frozenset(TYPES.values()) - {
-    "group",
-    "language",
-}  # types of entities that are names; “English” and such are said of many things
+# types of entities that are names; “English” and such are said of many things
+NAMED = frozenset(TYPES.values()) - {"group", "language"}
 WORD, EMPTY = re.compile(r"\w+"), list[int]()
 EVERY = 200  # documents between two looks at whether somebody cancelled
 NEXT_CHUNKS = 3  # chunks in which the sentence after one is sought
@@ -110,11 +108,9 @@ class SentenceTable:
     def passage(self, sentence: NamedSentence) -> str:
         """The name of the passage that holds a sentence: the document where it is one chunk, else with the sentence as its quotation."""
         document = self.corpus.table.text("id", sentence.document)
-        return (
-            document
-            if self.chunks.text("id", sentence.chunks[0]) == document
-            else passage_name(document, sentence.text)
-        )
+        if self.chunks.text("id", sentence.chunks[0]) == document:
+            return document
+        return passage_name(document, sentence.text)
 
     def around(self, sentence: NamedSentence) -> str:
         """Return the texts of all chunks that hold a sentence, without case and typography."""
@@ -124,11 +120,12 @@ class SentenceTable:
         """The rows of all sentences that hold a name as words of their own, in whatever case."""
         known = fold(name)
         if known not in self._found:
+            # of its rarest word
             rows = min(
                 (self._by_word.get(word, EMPTY) for word in WORD.findall(known)),
                 key=len,
                 default=EMPTY,
-            )  # of its rarest word
+            )
             self._found[known] = frozenset(row for row in rows if spans_of(self.texts[row], name))
         return self._found[known]
 

@@ -26,9 +26,8 @@ SAMPLED, PASSAGE = 24, 260  # documents of which a passage is read, and its char
 LONGEST = 240  # characters of a line of a reply
 MAX_COUNT = 20  # of each of the three
 ASKS = re.compile("[?\uff1f\u061f]")  # what a question has
-FACT = re.compile(
-    r"\W*(who|whose|whom|when|where|how (many|much|old|long))\b", re.IGNORECASE
-)  # what questions for one fact begin with
+# what questions for one fact begin with
+FACT = re.compile(r"\W*(who|whose|whom|when|where|how (many|much|old|long))\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -141,11 +140,9 @@ class Writing:
         )
         with self._lock:
             self._done += 1
-        return (
-            reply.text
-            if schema
-            else plain(whole(reply.text) if reply.finish != "stop" else reply.text)
-        )
+        if schema:
+            return reply.text
+        return plain(whole(reply.text) if reply.finish != "stop" else reply.text)
 
     def _listed(self, name: str, count: int, **values: str) -> list[str]:
         """The lines of a reply that lists `count` of them; none where it could not be read, which is noted."""
@@ -222,11 +219,10 @@ def read(name: str, reply: str) -> tuple[str, ...] | None:
         return None
     lines: dict[str, str] = {}
     for entry in listed:
-        parts = (
-            [entry.get("name"), entry.get("about")]
-            if isinstance(entry, dict) and name == "users"
-            else [entry]
-        )
+        if isinstance(entry, dict) and name == "users":
+            parts = [entry.get("name"), entry.get("about")]
+        else:
+            parts = [entry]
         said = [
             plain(part) for part in parts if isinstance(part, str) and any(map(str.isalnum, part))
         ]

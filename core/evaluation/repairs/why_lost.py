@@ -156,13 +156,12 @@ def _why(
     if own is None:
         return Why(question.id, question.text, WORDS[end], next(iter(winners), ""))
     found, cause = _documents(own), own.cause
-    words = (
-        BRIEF[cause]
-        if cause is not None and cause is not Cause.NOT_REACHED
-        else "not among what it found"
-        if cause
-        else WORDS[end]
-    )
+    if cause is not None and cause is not Cause.NOT_REACHED:
+        words = BRIEF[cause]
+    elif cause:
+        words = "not among what it found"
+    else:
+        words = WORDS[end]
     overlaps = {
         one: len(set(found) & set(_documents(lost)))
         for one, lost in winners.items()

@@ -11,11 +11,8 @@ from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
 
-METHOD = (
-    "instance",
-    "method",
-    "number",
-)  # columns: the id, what the method is called, and the paper's own name
+# columns: the id, what the method is called, and the paper's own name
+METHOD = ("instance", "method", "number")
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",

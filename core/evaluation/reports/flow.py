@@ -12,17 +12,8 @@ from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import StoredRow
 
 RIGHT, FAILED = "right", "failed"
-ORDER = (
-    RIGHT,
-    "answer",
-    "prompt",
-    "paths",
-    "retrieved",
-    "subgraph",
-    "graph",
-    "corpus",
-    FAILED,
-)  # from top to bottom
+# from top to bottom
+ORDER = (RIGHT, "answer", "prompt", "paths", "retrieved", "subgraph", "graph", "corpus", FAILED)
 READER, PASSAGES = "reader_hit@1", "passages"
 WORDS = {
     RIGHT: "right",
@@ -35,15 +26,10 @@ WORDS = {
     "corpus": "not in the documents",
     FAILED: "failed",
 }
-SAID_OF = {
-    PASSAGES: {RIGHT: "all gold passages"},
-    READER: {"answer": "not named first"},
-}  # where the usual words do not fit
-TALL, GAP, ROW = (
-    280.0,
-    34.0,
-    22.0,
-)  # pixels of all questions, between two stages, and of a label on a band
+# where the usual words do not fit
+SAID_OF = {PASSAGES: {RIGHT: "all gold passages"}, READER: {"answer": "not named first"}}
+# pixels of all questions, between two stages, and of a label on a band
+TALL, GAP, ROW = (280.0, 34.0, 22.0)
 
 
 @dataclass(frozen=True)
@@ -104,11 +90,9 @@ def flow(summary: Summary, a: str, b: str) -> Flow | None:
             found.setdefault((before, after), []).append(question)
     order = sorted(found, key=lambda pair: (ORDER.index(pair[0]), ORDER.index(pair[1])))
     bands = tuple(Band(*pair, tuple(found[pair])) for pair in order)
-    return (
-        Flow(a, b, by, bands, len(summary.questions) - sum(map(len, found.values())))
-        if bands
-        else None
-    )
+    if bands:
+        return Flow(a, b, by, bands, len(summary.questions) - sum(map(len, found.values())))
+    return None
 
 
 def measure(summary: Summary, instances: Sequence[str]) -> str:

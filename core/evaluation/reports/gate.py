@@ -65,11 +65,10 @@ def failures(summary: Summary, required: Sequence[Gate]) -> Iterator[str]:
             if not count or mean is None or math.isnan(mean):
                 yield f"{names[instance].plain} has no {gate.metric}, which was to be {gate.least:g} or more."
             elif mean < gate.least:
-                value = (
-                    shown(gate.metric, mean)
-                    if shown(gate.metric, mean) != shown(gate.metric, gate.least)
-                    else f"{mean:.6g}"
-                )
+                if shown(gate.metric, mean) != shown(gate.metric, gate.least):
+                    value = shown(gate.metric, mean)
+                else:
+                    value = f"{mean:.6g}"
                 yield f"{names[instance].plain} has {gate.metric} {value} (n = {count:,}), which was to be {gate.least:g} or more."
             elif failed and not metric(gate.metric).quality:
                 yield f"{names[instance].plain} failed in {failed:,} questions, which its {gate.metric} leaves out."

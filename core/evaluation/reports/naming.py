@@ -63,8 +63,6 @@ def _called(spec: dict[str, Any], known: dict[str, Instance]) -> Called:
         same = known.get(spec["id"]) or named(parse_line(spec["line"]), known)
     except (BadInput, BadParameter):  # a line of operators that are no longer there
         return Called(spec["name"])
-    return (
-        of(same)
-        if same.name == spec["name"] and repr(same.line) == spec["line"]
-        else Called(spec["name"])
-    )
+    if same.name == spec["name"] and repr(same.line) == spec["line"]:
+        return of(same)
+    return Called(spec["name"])

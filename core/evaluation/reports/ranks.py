@@ -19,9 +19,8 @@ from core.evaluation.reports.naming import called
 from core.evaluation.reports.summary import Summary
 
 FOUND = ("reader_hit@1", "passage_recall@4", "context_recall", "path_hit@32", "token_recall")
-POWER = (
-    WIDE + 0.841621
-)  # standard errors that a difference needs to be found in 80 of 100 samples, at the level of .05
+# standard errors that a difference needs to be found in 80 of 100 samples, at the level of .05
+POWER = WIDE + 0.841621
 DEARER = 1.2  # times the cost from which on a method counts as dearer
 NOTICED = {"tokens": 1.0, "seconds": 0.1}  # costs below which nobody looks at how large they are
 FEW = 8  # questions: fewer say nothing
@@ -32,9 +31,8 @@ def quality(summary: Summary) -> str:
     gave them."""
     found = tuple(map(summary.fitting, FOUND))
     names = summary.defaults.answers + found if summary.run.spec["model"] else found
-    values = np.array(
-        [summary.values(instance, names) for instance in summary.instances]
-    )  # [instances, questions, names]
+    # [instances, questions, names]
+    values = np.array([summary.values(instance, names) for instance in summary.instances])
     counts = (~np.isnan(values)).any(1).sum(0) >= min(2, len(summary.instances))
     varied = counts & (np.nan_to_num(values) != 0).any((0, 1))
     return next((name for name, good in [*zip(names, varied), *zip(names, counts)] if good), "")
@@ -148,11 +146,9 @@ class Ranks:
             else ()
         )
         found = [facts(rows.get(question)) for question in self.summary.questions]
-        return (
-            tuple(map(repr, found))
-            if any(fact is not None for facts in found for fact in facts)
-            else ()
-        )
+        if any(fact is not None for facts in found for fact in facts):
+            return tuple(map(repr, found))
+        return ()
 
     def pays(self, take: str) -> Iterator[tuple[int, Paired]]:
         """Where another of the first rank is ahead of `take`: a number of hops, and the test on the questions that have it, with Holm's
@@ -178,11 +174,9 @@ class Ranks:
 
     def spread(self, a: str, b: str) -> float:
         """The standard deviation of the differences of a pair; 0 of one question."""
-        return (
-            float(np.std((self.values[a] - self.values[b])[self.common], ddof=1))
-            if self.n > 1
-            else 0.0
-        )
+        if self.n > 1:
+            return float(np.std((self.values[a] - self.values[b])[self.common], ddof=1))
+        return 0.0
 
     @cached_property
     def top(self) -> tuple[str, str]:
@@ -197,8 +191,6 @@ class Ranks:
         """How many questions would show a difference of the two highest means as large as here; 0 where it shows already, or they agree."""
         first, second = self.top
         gap, spread = self.means[first] - self.means[second], self.spread(first, second)
-        return (
-            0
-            if self.n == 1 or not gap or self.test(first, second).beyond_chance
-            else math.ceil((POWER * spread / gap) ** 2)
-        )
+        if self.n == 1 or not gap or self.test(first, second).beyond_chance:
+            return 0
+        return math.ceil((POWER * spread / gap) ** 2)

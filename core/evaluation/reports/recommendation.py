@@ -17,6 +17,7 @@ from core.evaluation.reports.flow import PASSAGES, RIGHT, endings
 from core.evaluation.reports.ranks import DEARER, FEW, POWER, Ranks, quality
 from core.evaluation.reports.summary import Summary
 
+# what a value of the metric is the share of, by its name with or without its cut-off
 COUNTED = {
     "hits@1": "of the questions answered right",
     "accuracy": "of the questions answered right",
@@ -25,7 +26,7 @@ COUNTED = {
     "passage_recall": "of the gold passages in the first {k}",
     "context_recall": "of the answers in the prompt",
     "path_hit@32": "of the questions with an answer in the first 32 paths",
-}  # what a value of the metric is the share of, by its name with or without its cut-off
+}
 MANY = 10_000  # questions: more are not asked
 
 
@@ -181,31 +182,26 @@ class _Words:
         if self.of.needed <= self.of.n:
             return f"{least}."
         gap = f"{figure(self.of.means[first] - self.of.means[second])} between {self.of.names[first]} and {self.of.names[second]}"
-        more = (
-            "is too small to be settled by asking more"
-            if self.of.needed > MANY
-            else f"would take about {_rounded(self.of.needed):,}"
-        )
+        if self.of.needed > MANY:
+            more = "is too small to be settled by asking more"
+        else:
+            more = f"would take about {_rounded(self.of.needed):,}"
         return f"{least}; the {gap} {more}."
 
     def _made(self) -> str:
         """That the questions were made from the texts, where they were."""
         sets = [name.strip() for name in self.of.summary.run.spec["set"].split(",")]
         kinds = {kind_of(row.question) for row in self.of.summary.rows}
-        return (
-            NOT_YOURS
-            if all(name.endswith(MADE_SET) for name in sets) and kinds <= KIND_WORDS.keys()
-            else ""
-        )
+        if all(name.endswith(MADE_SET) for name in sets) and kinds <= KIND_WORDS.keys():
+            return NOT_YOURS
+        return ""
 
     def _more(self) -> int:
         """How many further questions to ask; 0 where that is of no use, or there are no more."""
         left = self.of.summary.run.spec["of"] - self.of.summary.run.spec["sample"]
-        wanted = (
-            _rounded(self.of.needed) - self.of.summary.run.spec["sample"]
-            if self.of.n < self.of.needed <= MANY
-            else 0
-        )
+        wanted = 0
+        if self.of.n < self.of.needed <= MANY:
+            wanted = _rounded(self.of.needed) - self.of.summary.run.spec["sample"]
         return max(0, min(wanted, left)) if "," not in self.of.summary.run.spec["set"] else 0
 
     def _share(self, instance: str) -> str:
@@ -218,11 +214,9 @@ class _Words:
         if instance not in self.of.costs:
             return ""
         cost = self.of.costs[instance]
-        return (
-            f" ({cost:,.0f} tokens a question)"
-            if self.of.cost == "tokens"
-            else f" ({cost:.2g} s a question)"
-        )
+        if self.of.cost == "tokens":
+            return f" ({cost:,.0f} tokens a question)"
+        return f" ({cost:.2g} s a question)"
 
 
 def figure(value: float) -> str:

@@ -22,9 +22,8 @@ from core.operators.retrieve.filed import FileAnswer, FileDocuments, FilePaths
 from core.operators.text import parse_line
 from core.parameters import parameters, values
 
-Step = tuple[
-    Operator | None, Operator | None
-]  # the one in whose place the other is; None where one is added or left out
+# the one in whose place the other is; None where one is added or left out
+Step = tuple[Operator | None, Operator | None]
 
 
 @dataclass(frozen=True)
@@ -100,11 +99,9 @@ def cost_of(summary: Summary) -> str:
 
 def counted(by: str) -> str:
     """What the differences are shares of."""
-    return (
-        "questions of which all gold passages come through"
-        if by == PASSAGES
-        else f"questions that are right ({metric(by).name})"
-    )
+    if by == PASSAGES:
+        return "questions of which all gold passages come through"
+    return f"questions that are right ({metric(by).name})"
 
 
 def one_step(line: Line, other: Line) -> Step | None:

@@ -15,14 +15,8 @@ WORDS, NUMBER = (
     f"{CELL};text-align:left;white-space:normal",
     f"{CELL};text-align:right;white-space:nowrap",
 )
-STYLES = (
-    f"{WORDS};min-width:11rem",
-    WORDS,
-    f"{WORDS};white-space:nowrap",
-    NUMBER,
-    NUMBER,
-    NUMBER,
-)  # of the columns
+# of the columns
+STYLES = (f"{WORDS};min-width:11rem", WORDS, f"{WORDS};white-space:nowrap", NUMBER, NUMBER, NUMBER)
 
 
 def worth_html(summary: Summary) -> str:

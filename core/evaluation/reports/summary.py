@@ -99,11 +99,9 @@ class Summary:
     def fitting(self, name: str) -> str:
         """`passage_recall@4`, or @3 where an instance hands on 3 at most; other names as they are."""
         least = min(self.handed_on.values(), default=FIRST_PASSAGES)
-        return (
-            f"passage_recall@{min(least, FIRST_PASSAGES)}"
-            if name == f"passage_recall@{FIRST_PASSAGES}"
-            else name
-        )
+        if name == f"passage_recall@{FIRST_PASSAGES}":
+            return f"passage_recall@{min(least, FIRST_PASSAGES)}"
+        return name
 
     def lacks(self, instance: str, name: str) -> int:
         """How many passages an instance hands on at most, where the metric's cut-off is beyond that; else 0."""
@@ -288,12 +286,11 @@ class Summary:
         known = self.unfinished
         if len(set(known.values())) == 1:
             return f"not finished: {next(iter(known.values())):,} of {of:,} questions"
-        return (
-            "not finished: "
-            + ", ".join(f"{n:,} of {of:,} questions of {names[i].plain}" for i, n in known.items())
-            if known
-            else ""
-        )
+        if known:
+            return "not finished: " + ", ".join(
+                f"{n:,} of {of:,} questions of {names[i].plain}" for i, n in known.items()
+            )
+        return ""
 
     def errors(self, instance: str) -> dict[str, int]:
         """Why questions failed, by kind of sentence, with how often each was said, most often first."""
@@ -376,11 +373,9 @@ class Summary:
     def untested(self) -> str:
         """A sentence that names the adaptations; empty where there are none."""
         named = " and ".join(self.adapted.values())
-        return (
-            f"No test is made against {named}: an adaptation is not the method that was published."
-            if named
-            else ""
-        )
+        if named:
+            return f"No test is made against {named}: an adaptation is not the method that was published."
+        return ""
 
     def compared(
         self, pairs: Iterable[tuple[str, str]] | None = None, names: Sequence[str] = ()
@@ -466,8 +461,6 @@ def _plain(estimates: dict[str, Estimate]) -> dict[str, dict[str, Any]]:
 
 def stages_of(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
     """The stages of the funnel: those of documents where any outcome has them, else those of triples."""
-    return (
-        CorpusSource.stages
-        if any("retrieved" in (outcome.alive or ()) for outcome in outcomes)
-        else GraphSource.stages
-    )
+    if any("retrieved" in (outcome.alive or ()) for outcome in outcomes):
+        return CorpusSource.stages
+    return GraphSource.stages

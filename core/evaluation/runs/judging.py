@@ -37,11 +37,9 @@ def supported(
     plan: Plan, models: Models, lane: LaneRun, watch: Watch = NO_WATCH
 ) -> Supported | None:
     """Whether the answer's sentences rest on what the prompt showed, by encoder, the model of the role judge, or both, as the plan says."""
-    alike = (
-        by_encoder(lane.graph, lane.state, models.encoder(), watch)
-        if BY_ENCODER in plan.support
-        else None
-    )
+    alike = None
+    if BY_ENCODER in plan.support:
+        alike = by_encoder(lane.graph, lane.state, models.encoder(), watch)
     said = by_model(lane.state, models.chat("judge"), watch) if BY_MODEL in plan.support else None
     if alike is None or said is None:
         return alike or said

@@ -42,11 +42,9 @@ class Drawn:
 
     def open(self, engine: Any) -> Source:
         """The source, opened. Raises BadInput, StoreError."""
-        return (
-            self.source.open(engine)
-            if self.source.name
-            else GraphSource.of(graph_for(self.set, self.question))
-        )
+        if self.source.name:
+            return self.source.open(engine)
+        return GraphSource.of(graph_for(self.set, self.question))
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,11 +224,9 @@ def make_plan(
 def source_of(sets: str) -> Source:
     """What the first of these sets, separated by commas, is asked of: its corpus, or a graph."""
     first = sets.split(",")[0].strip()
-    return (
-        run_of(first.removeprefix(RUN)).source
-        if first.startswith(RUN)
-        else corpus_with(first) or GraphSource("")
-    )
+    if first.startswith(RUN):
+        return run_of(first.removeprefix(RUN)).source
+    return corpus_with(first) or GraphSource("")
 
 
 def misfits(drawn: Iterable[Drawn], by_name: Callable[[str], Any]) -> list[str]:

@@ -110,9 +110,8 @@ class Evaluation:
     cap: Cap | None = None
     first: int = 0
     as_fast_as_one: bool = False
-    estimate: Estimate | None = field(
-        default=None, init=False
-    )  # of what is left, once it has ended
+    # of what is left, once it has ended
+    estimate: Estimate | None = field(default=None, init=False)
 
     def __call__(self, watch: Watch) -> int:
         """Run everything that is not finished; the run's number. What fails is kept with its sentence and tried again next time. Raises

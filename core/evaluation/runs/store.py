@@ -37,9 +37,8 @@ STATEMENTS = (
 SPENT = """CREATE TABLE IF NOT EXISTS spent (
   run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, model TEXT NOT NULL, calls INTEGER NOT NULL, tokens_in INTEGER NOT NULL,
   tokens_out INTEGER NOT NULL, PRIMARY KEY (run, model))"""  # made when first written to: stores from before it have none
-SCHEMA = Schema(
-    "the evaluations", STATEMENTS, application=0x486F7053, version=1
-)  # "HopS" in the file's header
+# "HopS" in the file's header
+SCHEMA = Schema("the evaluations", STATEMENTS, application=0x486F7053, version=1)
 OF = "of"  # in what is kept of an outcome: the instance and the question
 OWNED_AS = "evaluation"
 RUNNING, DONE, CANCELLED = "running", "done", "cancelled"
@@ -165,11 +164,11 @@ class Store:
 
     def run(self, run: int) -> Run:
         """One run. Raises BadInput where there is none of that number."""
-        found = (
-            self._all("SELECT id, key, spec, created, status FROM runs WHERE id = ?", (run,))
-            if 0 < run < 1 << 63
-            else []
-        )
+        found = []
+        if 0 < run < 1 << 63:
+            found = self._all(
+                "SELECT id, key, spec, created, status FROM runs WHERE id = ?", (run,)
+            )
         if not found:
             raise BadInput(f"There is no evaluation number {run}.")
         number, known, spec, created, status = found[0]
@@ -215,11 +214,9 @@ class Store:
         asked = "SELECT states FROM rows WHERE run = ? AND instance = ? AND question = ?"
         found = self._all(asked, (run, instance, question))
         with self._as_damage():
-            return (
-                json.loads(zlib.decompress(found[0][0]))
-                if found and found[0][0] is not None
-                else None
-            )
+            if found and found[0][0] is not None:
+                return json.loads(zlib.decompress(found[0][0]))
+            return None
 
     def take_over(self, before: int, run: int, instances: Sequence[str]) -> None:
         """Give a run the finished rows of these instances that another run of the same questions has."""

@@ -60,9 +60,8 @@ def found_figure(
     if verdict is not None:
         _unseen(figure, verdict, quality, cost)
     figure.add_vline(x=budget, line={"color": PUBLISHED, "width": 1, "dash": "dash"})
-    place = (
-        math.log10(budget) if cost == "seconds" else budget
-    )  # annotations stand at the exponent where an axis is logarithmic
+    # annotations stand at the exponent where an axis is logarithmic
+    place = math.log10(budget) if cost == "seconds" else budget
     figure.add_annotation(
         x=place,
         y=1,

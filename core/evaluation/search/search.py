@@ -148,9 +148,8 @@ class Search:
             cold=True,
         )
         warm(this, self.environment, self.ask, job.quiet)
-        if (
-            plan.drawn[0].source.is_corpus
-        ):  # its graph is opened, built first where that is soon done, and its vectors are read
+        # its graph is opened, built first where that is soon done, and its vectors are read
+        if plan.drawn[0].source.is_corpus:
             self._opened(line, job)
         job.report(f"{far}. Now: {shorten(line.words(), WORDS)}", job.fraction)
         left = config.calls - _called(study) if config.asks else None
@@ -178,9 +177,8 @@ class Search:
             job.report(f"{far}. {text}", job.fraction)
 
         try:
-            asked = replace(
-                self.ask(self.config.tuning.drawn[0]), model=False
-            )  # no call is spent on it
+            # no call is spent on it
+            asked = replace(self.ask(self.config.tuning.drawn[0]), model=False)
             LaneRun(asked, line, self.environment).retrieve(Progress(Watch(job.check, advanced)))
         except Cancelled:
             raise
@@ -198,16 +196,10 @@ class Search:
             f"{len(points):,} of {self.config.trials:,} lines tried",
             f"{len(front(points)):,} on the front",
         ]
-        words += (
-            [f"{_called(study):,} of {self.config.calls:,} calls of language models"]
-            if self.config.asks
-            else []
-        )
-        words += (
-            [f"{between(left * min(spent), left * max(spent))} left"]
-            if len(spent) > 1 and left
-            else []
-        )
+        if self.config.asks:
+            words.append(f"{_called(study):,} of {self.config.calls:,} calls of language models")
+        if len(spent) > 1 and left:
+            words.append(f"{between(left * min(spent), left * max(spent))} left")
         job.report(", ".join(words), len(points) / self.config.trials)
 
     def _tidy(self, study: optuna.Study) -> None:

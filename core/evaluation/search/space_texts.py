@@ -36,11 +36,10 @@ class Whole:
 
     def drawn(self, trial: BaseTrial) -> Line:
         """The line with values that `trial` suggests."""
-        build = (
-            trial.suggest_categorical(f"{self.name}: graph", self.builds)
-            if len(self.builds) > 1
-            else self.builds[0]
-        )
+        if len(self.builds) > 1:
+            build = trial.suggest_categorical(f"{self.name}: graph", self.builds)
+        else:
+            build = self.builds[0]
         return Line((BuiltGraph(build), *(one.drawn(trial) for one in self.operators)))
 
 

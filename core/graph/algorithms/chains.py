@@ -19,10 +19,8 @@ from core.watch import NO_WATCH, Watch
 Chain = tuple[int, ...]
 SOLVED_FROM = 2_000  # pairs from which a chain is continued where the best of all chains is sought
 STEPS_SAMPLED = 10_000  # of one step where chains are listed from a sample, in a graph of more than `MOST_STEPS` steps
-MOST_PAIRS, MOST_STEPS = (
-    1_000_000,
-    4_000_000,
-)  # of one step of a walk; far above any question of the shipped sets
+# of one step of a walk; far above any question of the shipped sets
+MOST_PAIRS, MOST_STEPS = (1_000_000, 4_000_000)
 
 
 def chain_of(graph: KnowledgeGraph, path: Path) -> Chain:

@@ -50,9 +50,8 @@ def hierarchy(
     weighted = np.ones(len(heads)) if weights is None else weights
     whole: _Small | _Large = (_Large if len(heads) > MANY else _Small).of(n, heads, tails, weighted)
     groups: list[Group] = []
-    waiting = [
-        (0, -1, whole.largest() if largest else np.arange(n))
-    ]  # level, parent, nodes: breadth first, so that groups come by level
+    # level, parent, nodes: breadth first, so that groups come by level
+    waiting = [(0, -1, whole.largest() if largest else np.arange(n))]
     while waiting:
         later: list[tuple[int, int, np.ndarray]] = []
         found: list[Group] = []
@@ -152,21 +151,19 @@ class _Large:
         self, part: np.ndarray, edges: np.ndarray, weights: np.ndarray, watch: Watch = NO_WATCH
     ) -> list[np.ndarray]:
         if len(edges) > MANY:
-            from core.graph.large import (
-                leiden,
-                linked,
-            )  # its compiled loops bring numba
+            # its compiled loops bring numba
+            from core.graph.large import leiden, linked
 
             labels = leiden(linked(len(part), edges, weights), watch.quiet)
             order = np.argsort(labels, kind="stable")
             return [part[one] for one in np.split(order, np.cumsum(np.bincount(labels))[:-1])]
         import igraph
 
-        return (
-            _by_igraph(igraph.Graph(n=len(part), edges=edges, edge_attrs={"weight": weights}), part)
-            if len(part)
-            else []
-        )
+        if len(part):
+            return _by_igraph(
+                igraph.Graph(n=len(part), edges=edges, edge_attrs={"weight": weights}), part
+            )
+        return []
 
 
 def _by_igraph(graph: Any, nodes: np.ndarray) -> list[np.ndarray]:

@@ -46,11 +46,10 @@ def positions(
     )
     graph = igraph.Graph(len(nodes), joined)
     with dice(seed):
-        layout = (
-            graph.layout_kamada_kawai()
-            if graph.is_connected()
-            else graph.layout_fruchterman_reingold(grid=False)
-        )
+        if graph.is_connected():
+            layout = graph.layout_kamada_kawai()
+        else:
+            layout = graph.layout_fruchterman_reingold(grid=False)
     xy = np.asarray(layout.coords)
     spread = np.maximum(xy.max(0) - xy.min(0), 1e-9)
     xy = np.where(xy.max(0) - xy.min(0) < 1e-9, 0.5, (xy - xy.min(0)) / spread)
@@ -100,11 +99,9 @@ def _free(anchors: np.ndarray, taken: np.ndarray, spacing: float) -> Place:
     spots = np.clip(np.concatenate(spots), EDGE, 1 - EDGE)
     distance = np.linalg.norm(spots[:, None] - taken[None], axis=2)
     crowded = (np.maximum(0, spacing - distance) ** 2).sum(1) / spacing**2
-    far = (
-        np.linalg.norm(spots[:, None] - anchors[None], axis=2).mean(1) / spacing
-        if len(anchors)
-        else 0
-    )
+    far = 0
+    if len(anchors):
+        far = np.linalg.norm(spots[:, None] - anchors[None], axis=2).mean(1) / spacing
     x, y = spots[int(np.argmin(np.round(4 * crowded + 0.25 * far, 9)))]
     return round(float(x), 4), round(float(y), 4)
 

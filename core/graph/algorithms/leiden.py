@@ -127,9 +127,8 @@ def _detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
         ).astype(np.int64)
         whole = igraph.Graph(n=graph.n_nodes, edges=edges)
     everything = np.arange(graph.n_nodes)
-    waiting: list[tuple[np.ndarray, Any, np.ndarray | None]] = [
-        (everything, whole, None)
-    ]  # nodes, and where among those of a graph
+    # nodes, and where among those of a graph
+    waiting: list[tuple[np.ndarray, Any, np.ndarray | None]] = [(everything, whole, None)]
     found, settled = np.empty(graph.n_nodes, np.int64), 0
     while waiting:
         watch.check()
@@ -177,11 +176,9 @@ class _Large:
         from core.graph.large import inner_edges, linked
 
         edges = inner_edges(self.links, among, self.place)
-        return (
-            igraph.Graph(n=len(among), edges=edges)
-            if len(edges) <= LARGEST
-            else _Large(linked(len(among), edges))
-        )
+        if len(edges) <= LARGEST:
+            return igraph.Graph(n=len(among), edges=edges)
+        return _Large(linked(len(among), edges))
 
 
 def _induced(part: Any, among: np.ndarray) -> Any:

@@ -10,11 +10,8 @@ import numpy as np
 
 from core.graph.algorithms.neighbourhood import induced
 
-HUBS, JOINTS, ROOM = (
-    8,
-    16,
-    42,
-)  # entities drawn: the best connected, those that join them, and all together
+# entities drawn: the best connected, those that join them, and all together
+HUBS, JOINTS, ROOM = (8, 16, 42)
 LOOKED_AT = 20_000  # steps of a hub among which joints are sought
 MANY = 20_000_000  # triples above which the best connected are found by a sample, as counting would read the whole graph
 BLOCKS, BLOCK = 256, 64  # of the sample: places in the graph, and ends of triples read at each
@@ -138,11 +135,10 @@ def _joints(hubs: list[int], near: list[tuple[np.ndarray, np.ndarray, np.ndarray
         else (np.empty(0, np.int64), np.empty(0, np.int64))
     )
     nodes = np.sort(nodes[np.argsort(-times, kind="stable")[:CONSIDERED]])
-    linked = (
-        np.stack([np.isin(nodes, one, assume_unique=True) for one in beside], axis=1)
-        if len(nodes)
-        else np.zeros((0, len(hubs)), bool)
-    )
+    if len(nodes):
+        linked = np.stack([np.isin(nodes, one, assume_unique=True) for one in beside], axis=1)
+    else:
+        linked = np.zeros((0, len(hubs)), bool)
     chosen: list[int] = []
     joined, left = np.zeros(len(hubs)), np.ones(len(nodes), bool)
     while left.any() and len(chosen) < JOINTS:

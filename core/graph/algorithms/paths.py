@@ -11,9 +11,8 @@ from core.watch import NO_WATCH, Watch
 
 CHECK_EVERY = 4096
 Step = tuple[int, int, bool]  # local neighbour, edge, forward
-Before = dict[
-    int, dict[int, list[Step]]
-]  # node -> each node one less deep that leads to it -> the parallel steps
+# node -> each node one less deep that leads to it -> the parallel steps
+Before = dict[int, dict[int, list[Step]]]
 
 
 def shortest_paths(

@@ -22,9 +22,8 @@ class _Growth:
     left: list[float] = field(init=False)  # of the prizes of each cluster
     active: set[int] = field(init=False)  # the clusters that grow
     parent: list[int] = field(init=False)
-    merges: list[tuple[int, int, int, int]] = field(
-        default_factory=list
-    )  # edge, node of the active side, other node, inactive cluster
+    # edge, node of the active side, other node, inactive cluster
+    merges: list[tuple[int, int, int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         n, prized = len(self.prizes), self.prizes > 0

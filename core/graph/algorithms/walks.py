@@ -49,13 +49,8 @@ def random_walks(
     else:
         local = Local(graph, within, direction)
         starts = [place for seed in starts if (place := local.place(int(seed))) >= 0]
-        arrays = (
-            1,
-            local.indptr,
-            local.neighbours,
-            local.indptr,
-            local.neighbours,
-        )  # all its steps are outward ones
+        # all its steps are outward ones
+        arrays = (1, local.indptr, local.neighbours, local.indptr, local.neighbours)
     visited = [np.zeros(0, np.int64)]
     for start in starts:
         chances = rng.random((walks, steps, 2))

@@ -80,9 +80,8 @@ def open_or_build(
     if graph is not None:
         return graph
     with locked(folder, wait, watch):
-        graph = _current(
-            source, folder, name, direction
-        )  # another process may have built it while we waited
+        # another process may have built it while we waited
+        graph = _current(source, folder, name, direction)
         return graph or _build(source, folder, name, direction, watch)
 
 
@@ -130,11 +129,9 @@ def _build(
     if direction not in ("out", "in", "both"):
         raise BadInput(f"A graph's direction is out, in or both, not “{direction}”.")
     existed, temporary = folder.exists(), folder / TEMPORARY
-    over = (
-        "Starting over after a break: reading triples"
-        if existed and not (folder / META).exists()
-        else "Reading triples"
-    )
+    over = "Reading triples"
+    if existed and not (folder / META).exists():
+        over = "Starting over after a break: reading triples"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         clean(folder)
@@ -203,9 +200,8 @@ def _put_tables(
     """Gives the graph that was built of a file in steps the tables of what the file says beside its triples, read once more for them."""
     graph, counted = Graph.open(folder), copy.deepcopy(file.tally.state())
     found = read(file.read(), watch)
-    file.tally.restore(
-        {**counted, "notes": file.tally.notes}
-    )  # what was left out is not counted twice
+    # what was left out is not counted twice
+    file.tally.restore({**counted, "notes": file.tally.notes})
     names, relations, columns = by_name(*found)
     tables = file.attributes.columns(names, edge_of(columns), graph.n_edges)
     if tables:

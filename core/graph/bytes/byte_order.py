@@ -25,16 +25,14 @@ def in_order(
     count = len(offsets) - 1
     pieces = max(1, -(-count * NAME_BYTES // max(1, memory)))
     step = max(1, count // SAMPLE)
-    sample = (
-        sorted({bytes(data[offsets[at] : offsets[at + 1]]) for at in range(0, count, step)})
-        if pieces > 1
-        else []
-    )
-    bounds = (
-        sorted({sample[len(sample) * piece // pieces] for piece in range(1, pieces)})
-        if sample
-        else []
-    )
+    sample = []
+    if pieces > 1:
+        sample = sorted(
+            {bytes(data[offsets[at] : offsets[at + 1]]) for at in range(0, count, step)}
+        )
+    bounds = []
+    if sample:
+        bounds = sorted({sample[len(sample) * piece // pieces] for piece in range(1, pieces)})
     flat = np.frombuffer(b"".join(bounds) or b" ", np.uint8)
     ends = np.concatenate([[0], np.cumsum([len(bound) for bound in bounds])]).astype(np.int64)
     done = 0
@@ -126,9 +124,8 @@ def _sort(data, offsets, ids, keys):
         if high - low <= SMALL:
             _insert(data, offsets, ids, keys, low, high, depth)
             continue
-        quarter = (
-            (high - low) // 4
-        )  # of names that lie in order the ends are no good pivots: a part's least key lands on its last place
+        # of names that lie in order the ends are no good pivots: a part's least key lands on its last place
+        quarter = (high - low) // 4
         first, middle, last = keys[low + quarter], keys[(low + high) // 2], keys[high - 1 - quarter]
         pivot = max(min(first, middle), min(max(first, middle), last))
         less, at, more = low, low, high

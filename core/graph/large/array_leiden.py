@@ -163,11 +163,10 @@ def _added(keys: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
     """Each key once, ascending, with the sum of its weights."""
     order = np.argsort(keys, kind="stable")
     keys, weights = keys[order], weights[order]
-    starts = (
-        np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-        if len(keys)
-        else np.empty(0, np.int64)
-    )
+    if len(keys):
+        starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    else:
+        starts = np.empty(0, np.int64)
     return keys[starts], np.add.reduceat(weights, starts) if len(starts) else weights
 
 
@@ -251,17 +250,12 @@ def _merged(out_indptr, tails, in_indptr, in_heads, weights, degrees, labels):
     with the one of which modularity grows most; groups bear the number of one of their nodes."""
     n, whole = len(out_indptr) - 1, degrees.sum()
     groups, single = np.arange(n).astype(np.int32), np.ones(n, np.bool_)
-    communities, totals = (
-        np.zeros(n),
-        degrees.copy(),
-    )  # the degree of each community, and of each group
+    # the degree of each community, and of each group
+    communities, totals = (np.zeros(n), degrees.copy())
     for node in range(n):
         communities[labels[node]] += degrees[node]
-    cuts, found, met = (
-        np.zeros(n),
-        np.zeros(n),
-        np.empty(n, np.int32),
-    )  # `cuts`: from each group to the rest of its community
+    # `cuts`: from each group to the rest of its community
+    cuts, found, met = (np.zeros(n), np.zeros(n), np.empty(n, np.int32))
     for node in range(n):
         for side in range(2):
             indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)

@@ -12,10 +12,8 @@ STARTS = (
     "starts-out"  # where the edges of each head begin, until they lie beside those of its tails
 )
 OUT_BYTES, IN_BYTES = 64, 16  # memory an edge needs while its range is sorted
-MAX_NODES, MAX_RELATIONS = (
-    np.iinfo(np.int32).max,
-    1 << 24,
-)  # nodes; relations, whose names are held in memory
+# nodes; relations, whose names are held in memory
+MAX_NODES, MAX_RELATIONS = (np.iinfo(np.int32).max, 1 << 24)
 
 
 class Packing:

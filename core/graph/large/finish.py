@@ -50,9 +50,8 @@ def build_large(
             raise BadInput(f"{source.path.name} was changed while it was read; build again.")
     except BaseException as error:
         if isinstance(error, BadInput) or not source.keep:
-            traceback.clear_frames(
-                error.__traceback__
-            )  # what they hold open Windows would not remove
+            # what they hold open Windows would not remove
+            traceback.clear_frames(error.__traceback__)
             shutil.rmtree(unfinished, ignore_errors=True)
         raise
     del arrays, names

@@ -27,11 +27,10 @@ def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: i
     sizes = lengths[first]
     out = np.empty(int(sizes.sum()), np.uint8)
     gather(block.data, starts[first], sizes, out)
-    where = (
-        (hashes >> np.uint64(65 - parts.bit_length())).astype(np.int64)
-        if parts > 1
-        else np.zeros(len(hashes), np.int64)
-    )
+    if parts > 1:
+        where = (hashes >> np.uint64(65 - parts.bit_length())).astype(np.int64)
+    else:
+        where = np.zeros(len(hashes), np.int64)
     order = np.argsort(where, kind="stable").astype(np.int32)
     cuts = np.concatenate([[0], np.cumsum(np.bincount(where, minlength=parts))]).astype(np.int64)
     for key, values in (
@@ -140,11 +139,9 @@ def _records(
     more = get(journal.spill(f"more-{block}"), np.uint32, start, size)
     places = get(journal.spill(f"order-{block}"), np.int32, start, size).astype(np.int64) + base
     mine = (more & np.uint32(turns - 1)) == turn
-    return (
-        (hashes, more, places, mine)
-        if turns == 1
-        else (hashes[mine], more[mine], places[mine], mine)
-    )
+    if turns == 1:
+        return (hashes, more, places, mine)
+    return (hashes[mine], more[mine], places[mine], mine)
 
 
 @numba.njit(cache=True)

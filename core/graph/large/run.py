@@ -22,10 +22,8 @@ from core.watch import NO_WATCH, Watch
 
 LAYOUT = 4  # of what is spilled; another number starts unfinished builds anew
 BLOCK = 32 << 20  # bytes of text read at a time, less where memory is scarce
-MOST_PARTS, SLOT = (
-    1024,
-    16,
-)  # parts of the hashes at most; bytes of text a name takes at least, for a first guess
+# parts of the hashes at most; bytes of text a name takes at least, for a first guess
+MOST_PARTS, SLOT = (1024, 16)
 WEIGHTS = {
     "read": 30,
     "resolve": 10,
@@ -144,9 +142,8 @@ class Build:
         if self.journal.done("order"):
             return
         kind = "met"
-        if (
-            isinstance(self.source, TextSource) and self.source.of_terms
-        ):  # of N-Triples, which have readable names
+        # of N-Triples, which have readable names
+        if isinstance(self.source, TextSource) and self.source.of_terms:
             kind = "readable"
             self._phase("order", "Finding readable names").step(0.0)
             readable = NameFiles(*self._name_files(kind))

@@ -16,11 +16,8 @@ from core.languages.scripts import script_of
 
 FILE = "language.json"  # beside a graph: what a person chose
 SHELF = "language"
-NAMES, TOGETHER, RELATIONS = (
-    400,
-    20,
-    200,
-)  # entities of a sample, how many make a text, and relations
+# entities of a sample, how many make a text, and relations
+NAMES, TOGETHER, RELATIONS = (400, 20, 200)
 
 
 def graph_language(graph: KnowledgeGraph) -> Found:

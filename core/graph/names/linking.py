@@ -28,47 +28,46 @@ from core.languages.terms import stemmed
 
 LEAST_WITHIN = 2  # letters of a name that is meant though it is part of a word
 OTHERS = 3  # runners-up of a link
-LETTER, MORE = (
-    0.5,
-    0.03,
-)  # a letter of a name within a word, as in scripts without blanks, up to 1; and each letter more
-PLAIN, TYPE = (
-    0.2,
-    0.4,
-)  # what a word of all questions, and one for a relation or a kind of things is worth
-LETTERS, NUMBER = (
-    {1: 0.4, 2: 0.4, 3: 0.7, 4: 0.85},
-    0.8,
-)  # what a short word is worth, longer ones 1; and a number
-ERROR, UNKNOWN = (
-    0.4,
-    0.3,
-)  # what a typing error costs: in a word that the graph has, and in one that it has not
-SHARE, ASTRAY = (
-    0.9,
-    0.1,
-)  # of the word's worth it costs at most; what it costs more than that in a word of all questions
+# a letter of a name within a word, as in scripts without blanks, up to 1; and each letter more
+LETTER, MORE = (0.5, 0.03)
+# what a word of all questions, and one for a relation or a kind of things is worth
+PLAIN, TYPE = (0.2, 0.4)
+# what a short word is worth, longer ones 1; and a number
+LETTERS, NUMBER = ({1: 0.4, 2: 0.4, 3: 0.7, 4: 0.85}, 0.8)
+# what a typing error costs: in a word that the graph has, and in one that it has not
+ERROR, UNKNOWN = (0.4, 0.3)
+# of the word's worth it costs at most; what it costs more than that in a word of all questions
+SHARE, ASTRAY = (0.9, 0.1)
 CHANGED = (
     0.05  # what it costs more where a letter is another one, neither left out, doubled nor swapped
 )
 WRITTEN = 0.05  # what it costs where accents, apostrophes or hyphens differ
-CAPITALS, LOWER = (
-    1.0,
-    0.3,
-)  # a name in its own capitals; a name without them for a text that has some
-RELATED, ALIKE, CONNECTED = (
-    0.2,
-    0.05,
-    0.01,
-)  # the question names a relation of the node; capitals as in the name; ten times the edges
+# a name in its own capitals; a name without them for a text that has some
+CAPITALS, LOWER = (1.0, 0.3)
+# the question names a relation of the node; capitals as in the name; ten times the edges
+RELATED, ALIKE, CONNECTED = (0.2, 0.05, 0.01)
 TOGETHER = 0.85  # of the best link's worth is what another one needs to be meant as well
 NEAR = 0.5  # of it, what a runner-up needs
 MOST_EDGES = 5_000  # of a node whose relations are looked at
 ASKING = frozenset("who whom whose what which when where why how".split())
+# fmt: skip
 IRREGULAR = {
-    "wrote": "write", "written": "write", "made": "make", "born": "birth", "sang": "sing", "sung": "sing", "won": "win", "led": "lead",
-    "spoke": "speak", "spoken": "speak", "built": "build", "wed": "wife", "died": "death", "die": "death", "taught": "teach",
-}  # fmt: skip
+    "wrote": "write",
+    "written": "write",
+    "made": "make",
+    "born": "birth",
+    "sang": "sing",
+    "sung": "sing",
+    "won": "win",
+    "led": "lead",
+    "spoke": "speak",
+    "spoken": "speak",
+    "built": "build",
+    "wed": "wife",
+    "died": "death",
+    "die": "death",
+    "taught": "teach",
+}
 ENDINGS = re.compile(r"(?:ers|ors|er|or|resses|ress|ings|ing|ions|ion|tten|ed|es|s|e)$")
 
 

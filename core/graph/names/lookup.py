@@ -14,10 +14,8 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.store import LARGE, Graph
 
 ALIKE = 50.0  # of 100; names less alike are not offered
-DEGREE, PROPER = (
-    4.0,
-    3.0,
-)  # of 100: what ten times the edges, and a capital letter, are worth in what is offered
+# of 100: what ten times the edges, and a capital letter, are worth in what is offered
+DEGREE, PROPER = (4.0, 3.0)
 
 
 class Names:

@@ -17,11 +17,8 @@ from core.graph.store import Graph
 from core.io.durable import move
 from core.languages.spelling import fold, name_key
 
-EDITS, BUDGET, FOUND = (
-    (1, 2),
-    400_000,
-    512,
-)  # edits tried one after the other; rows of distances and names a search may take
+# edits tried one after the other; rows of distances and names a search may take
+EDITS, BUDGET, FOUND = ((1, 2), 400_000, 512)
 LONG_ENOUGH = 5  # letters from which two edits are tried
 FEW, RUN = 30, 5  # words of a question, and of a run of them, that are looked up by spelling
 COMMON_START = 2  # letters that a name two edits away must share with what was typed
@@ -225,12 +222,8 @@ class _Degrees:
 
 def folded_files(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(bytes, ends, nodes) of a graph's folded names in order; written beside its arrays first where they are not there."""
-    from core.graph.large import (
-        FOLDED,
-        FOLDED_ENDS,
-        FOLDED_NODES,
-        write_folded,
-    )  # brings numba
+    # brings numba
+    from core.graph.large import FOLDED, FOLDED_ENDS, FOLDED_NODES, write_folded
 
     folder, memory = graph.data_folder, 1 << 30
     try:

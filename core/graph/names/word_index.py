@@ -113,9 +113,8 @@ class WordIndex:
         return names
 
     def _from(self, words: Sequence[Word], first: int) -> Iterator[FoundName]:
-        ways: list[tuple[int, tuple[int, ...]]] = [
-            (0, ())
-        ]  # places in the tree, with the errors on the way there
+        # places in the tree, with the errors on the way there
+        ways: list[tuple[int, tuple[int, ...]]] = [(0, ())]
         for last in range(first, min(len(words), first + LONGEST)):
             word, ways_on = words[last].text, []
             for at, errors in ways:
@@ -162,16 +161,14 @@ class WordIndex:
         from rapidfuzz.distance import OSA
         from rapidfuzz.process import extract
 
-        return (
-            [
+        if rivals:
+            return [
                 like
                 for like, _, _ in extract(
                     word, rivals, scorer=OSA.distance, score_cutoff=1, limit=None
                 )
             ]
-            if rivals
-            else []
-        )
+        return []
 
 
 def letters(word: str) -> int:

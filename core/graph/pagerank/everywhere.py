@@ -15,11 +15,8 @@ from core.graph.order import steady, top_k
 from core.graph.pagerank.problem import Links
 from core.watch import NO_WATCH, Watch
 
-FIRST, TIGHTER, MOST = (
-    0.03,
-    4.0,
-    8,
-)  # the first bar, of the last score that is wanted; its divisor from one to the next; how many bars
+# the first bar, of the last score that is wanted; its divisor from one to the next; how many bars
+FIRST, TIGHTER, MOST = (0.03, 4.0, 8)
 FINEST, NOBODY = 1e-16, np.empty(0, np.int64)  # the last bar
 RECALL = 0.99  # the share of the best that must be the same under two bars
 

@@ -58,11 +58,9 @@ def fora(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Fo
                 break
             delta = max(least, delta / HALVE)
     best, values = problem.ranked(nodes, scores)
-    said = (
-        f"each within {epsilon:.0%} of its value with probability 1 - 1/n"
-        if settled
-        else "before its guarantee held"
-    )
+    said = "before its guarantee held"
+    if settled:
+        said = f"each within {epsilon:.0%} of its value with probability 1 - 1/n"
     return Found(
         best,
         values / scores.sum(),

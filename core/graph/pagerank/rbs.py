@@ -47,11 +47,9 @@ def rbs(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Fou
             break
         delta = max(least, delta / QUARTER)
     best, values = problem.ranked(nodes, scores)
-    said = (
-        f"each within {epsilon:.0%} of its value with probability 11/12"
-        if settled
-        else "before its guarantee held"
-    )
+    said = "before its guarantee held"
+    if settled:
+        said = f"each within {epsilon:.0%} of its value with probability 11/12"
     return Found(
         best,
         values / scores.sum(),

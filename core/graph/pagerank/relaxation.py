@@ -18,9 +18,8 @@ from core.graph.algorithms.neighbourhood import links
 from core.graph.pagerank.sweeps import candidates, merge, relax, two_colours
 from core.graph.store import Graph
 
-SHRINK = (
-    1 / 100
-)  # of the first error, what the planned half-sweeps leave where each link joins two colours
+# of the first error, what the planned half-sweeps leave where each link joins two colours
+SHRINK = 1 / 100
 LEAST = 7  # half-sweeps, whatever the damping
 SETTLED = 3e-4  # what the last two half-sweeps may change, of a sum of one, for each node that may be missed, of up to `FEW_NODES` to keep
 FEW_NODES = 1000  # where few are kept, one that is wrong weighs more
@@ -39,16 +38,13 @@ class Layout:
     alone: np.ndarray  # bool, of each node: without links
     split: int  # the first place of the second colour
     degree: np.ndarray  # float64 of each place, leaves counted, at least one
-    rows: tuple[
-        np.ndarray, np.ndarray
-    ]  # (indptr, near): the places linked to each place, leaves not counted
-    leaves: tuple[
-        np.ndarray, np.ndarray, np.ndarray
-    ]  # (places with leaves, indptr, leaves), ascending
+    # (indptr, near): the places linked to each place, leaves not counted
+    rows: tuple[np.ndarray, np.ndarray]
+    # (places with leaves, indptr, leaves), ascending
+    leaves: tuple[np.ndarray, np.ndarray, np.ndarray]
     inverses: dict[float, np.ndarray] = field(default_factory=dict)
-    spare: list[tuple[np.ndarray, ...]] = field(
-        default_factory=list
-    )  # work arrays that no thread is using
+    # work arrays that no thread is using
+    spare: list[tuple[np.ndarray, ...]] = field(default_factory=list)
 
     def inverse(self, damping: float) -> np.ndarray:
         """1 / what multiplies each place's q in its own equation, its leaves eliminated."""
@@ -116,11 +112,10 @@ def relaxed(
             own[seed], source = source, damping * source
         bonus[place] = bonus.get(place, 0.0) + omega * source
     starts = sorted(bonus)
-    tolerance = (
-        CONVERGED
-        if graph.n_nodes <= SMALL
-        else max(CONVERGED, SETTLED * (1.0 - recall) * min(max(keep, 1), FEW_NODES))
-    )
+    if graph.n_nodes <= SMALL:
+        tolerance = CONVERGED
+    else:
+        tolerance = max(CONVERGED, SETTLED * (1.0 - recall) * min(max(keep, 1), FEW_NODES))
     values, mass, scores, active, seen = work = made.borrow()
     relax(
         values,
@@ -157,9 +152,8 @@ def _arrange(graph: Graph) -> Layout:
         tails[out_indptr[single[outward]]],
         in_heads[in_indptr[single[~outward]]],
     )
-    chosen = (degree[host] > 1) | (
-        host < single
-    )  # of two nodes with no other link, the first is kept
+    # of two nodes with no other link, the first is kept
+    chosen = (degree[host] > 1) | (host < single)
     leaves, host = single[chosen], host[chosen]
     leaf = np.zeros(graph.n_nodes, bool)
     leaf[leaves] = True
@@ -171,10 +165,8 @@ def _arrange(graph: Graph) -> Layout:
     place = np.full(graph.n_nodes, -1, np.int64)
     place[nodes] = np.arange(len(nodes))
     indptr, near = merge(nodes, place, *way)
-    rows = (
-        indptr,
-        near.astype(np.uint16) if len(nodes) <= 1 << 16 else near,
-    )  # the less there is to read, the quicker
+    # the less there is to read, the quicker
+    rows = (indptr, near.astype(np.uint16) if len(nodes) <= 1 << 16 else near)
     place[leaves] = place[host]
     by_host = np.argsort(place[leaves], kind="stable")
     hosts, counts = np.unique(place[leaves], return_counts=True)

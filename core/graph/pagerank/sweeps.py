@@ -9,15 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-PUSHED, PART = (
-    4,
-    16,
-)  # at most so many half-sweeps push, while what they walk is under 1/PART of all links
+# at most so many half-sweeps push, while what they walk is under 1/PART of all links
+PUSHED, PART = (4, 16)
 SHIFT = 46  # drops all but 6 bits of a score's fraction: 64 bins for each power of two
-LOWEST, BINS = (
-    (1023 - 64) << (52 - SHIFT),
-    66 << (52 - SHIFT),
-)  # the first bin takes all from 2^-64 down
+# the first bin takes all from 2^-64 down
+LOWEST, BINS = ((1023 - 64) << (52 - SHIFT), 66 << (52 - SHIFT))
 
 
 @njit(cache=True, nogil=True)

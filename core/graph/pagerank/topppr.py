@@ -15,10 +15,8 @@ from core.graph.pagerank.local.table import COUNT, ESTIMATE, RESIDUAL, STEPS, bo
 from core.graph.pagerank.problem import Found, Problem
 from core.graph.pagerank.walking import push_back, walk_from
 
-BACKWARD, FINER = (
-    0.1,
-    4.0,
-)  # the largest residual of the first backward pushes, its divisor from one round to the next
+# the largest residual of the first backward pushes, its divisor from one round to the next
+BACKWARD, FINER = (0.1, 4.0)
 ROUNDS = 8  # at most; the walks double from one to the next
 BUDGET = 10_000_000  # edges
 
@@ -187,11 +185,10 @@ class _Search:
         best = np.searchsorted(self.nodes, top_k(self.nodes, steady(self.scores), keep)[0])
         low, high = (self.scores - self.half)[best], np.sort(self.scores + self.half)
         above = len(high) - np.searchsorted(high, low, side="right") - (self.half[best] > 0.0)
-        bar = (
-            self.unseen
-            if len(self.nodes) < self.problem.graph.n_nodes and self.rest > 0.0
-            else -1.0
-        )
+        if len(self.nodes) < self.problem.graph.n_nodes and self.rest > 0.0:
+            bar = self.unseen
+        else:
+            bar = -1.0
         return int(np.sum((above < keep) & (low > bar)))
 
 

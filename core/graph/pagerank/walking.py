@@ -33,11 +33,10 @@ def _end(node, damping, random, way, out_indptr, tails, in_indptr, in_heads):
         pick, out = np.int64(draw(random) * degree), np.int64(0)
         if way & 1:
             out = out_indptr[node + 1] - out_indptr[node]
-        node = (
-            np.int64(tails[out_indptr[node] + pick])
-            if pick < out
-            else np.int64(in_heads[in_indptr[node] + pick - out])
-        )
+        if pick < out:
+            node = np.int64(tails[out_indptr[node] + pick])
+        else:
+            node = np.int64(in_heads[in_indptr[node] + pick - out])
         steps += 1
     return np.int64(node), steps
 

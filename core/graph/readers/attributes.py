@@ -45,18 +45,15 @@ class Attributes:
         default_factory=lambda: {"nodes": Counter(), "edges": Counter()}
     )
     unusable: int = 0  # weights that are no numbers
-    ignored: list[str] = field(
-        default_factory=list
-    )  # keys of edges that became no part of a triple and no column
+    # keys of edges that became no part of a triple and no column
+    ignored: list[str] = field(default_factory=list)
     count: int = 0  # triples
     _current: dict[str, Any] = field(default_factory=dict)
-    _texts: dict[str, dict[int, str]] = field(
-        default_factory=dict
-    )  # column -> place of the triple -> text
+    # column -> place of the triple -> text
+    _texts: dict[str, dict[int, str]] = field(default_factory=dict)
     large: bool = False
-    _weights: array = field(
-        default_factory=lambda: array("d")
-    )  # of the triples up to the last that has one, NaN where it has none
+    # of the triples up to the last that has one, NaN where it has none
+    _weights: array = field(default_factory=lambda: array("d"))
 
     def __bool__(self) -> bool:
         return self.expected or bool(self.nodes or self._texts or self._weights or self._current)
@@ -178,9 +175,8 @@ class Attributes:
     def _value(self, column: str, value: Any) -> Any:
         if column == "type":
             text = text_of(value)
-            parts = (
-                text.split(":") if text.startswith(":") else text.split(";")
-            )  # :Person:Actor and Person;Actor, as Neo4j writes labels
+            # :Person:Actor and Person;Actor, as Neo4j writes labels
+            parts = text.split(":") if text.startswith(":") else text.split(";")
             return ", ".join(part.strip() for part in parts if part.strip()) or None
         if column != "weight":
             return text_of(value) or None
@@ -222,11 +218,10 @@ def text_of(value: Any) -> str:
 def number_of(value: Any) -> float | None:
     """A value as a number; None where it is none, or not a finite one that single precision can hold."""
     try:
-        number = (
-            float(value)
-            if isinstance(value, str | int | float) and not isinstance(value, bool)
-            else math.nan
-        )
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            number = float(value)
+        else:
+            number = math.nan
     except (ValueError, OverflowError):
         return None
     return number if abs(number) < 3e38 else None

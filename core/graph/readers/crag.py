@@ -206,11 +206,9 @@ def _films(file: Path) -> Iterator[Fact]:
 
 def _people(file: Path) -> Iterator[Fact]:
     films = file.parent / "movie_db.json"
-    titles = (
-        {film.get("id"): film.get("original_title") for film in _json(films).values()}
-        if films.is_file()
-        else {}
-    )
+    titles = {}
+    if films.is_file():
+        titles = {film.get("id"): film.get("original_title") for film in _json(films).values()}
     for person in _json(file).values():
         name = person.get("name")
         yield from (

@@ -94,11 +94,9 @@ class Format:
                 place,
                 size,
             )
-        return (
-            self.in_blocks(source, place, size)
-            if self.in_blocks
-            else triples_in_blocks(self.read, source, place, size)
-        )
+        if self.in_blocks:
+            return self.in_blocks(source, place, size)
+        return triples_in_blocks(self.read, source, place, size)
 
 
 BESIDE = "types and descriptions of nodes; descriptions, keywords and weights of edges"
@@ -247,9 +245,8 @@ def format_of(path: FilePath, name: str) -> str:
         found = next((known for known, one in FORMATS.items() if suffix in one.suffixes), AUTO)
         if found == AUTO and suffix in ADVICE:
             raise BadInput(f"{path.name} is not read. {ADVICE[suffix]}")
-        return (
-            AUTO if found == "comma" else found
-        )  # spreadsheets of some languages write semicolons into such files
+        # spreadsheets of some languages write semicolons into such files
+        return AUTO if found == "comma" else found
     if name not in FORMATS:
         raise BadInput(f"There is no format “{name}” of triples.{nearest(name, FORMATS)}")
     return name

@@ -30,16 +30,13 @@ EDGE_LABELS = (
 )
 READ_OF_NODES = frozenset(name for names in OF_NODES.values() for name in names)
 READ_OF_EDGES = frozenset(name for names in OF_EDGES.values() for name in names)
-DRAWN = {
-    "NodeLabel": "label",
-    "EdgeLabel": "label",
-}  # yEd's elements within data, by the attribute whose place they take
+# yEd's elements within data, by the attribute whose place they take
+DRAWN = {"NodeLabel": "label", "EdgeLabel": "label"}
 SAID = 12  # attributes that a note names, at most
 NO_RELATION = "connected_to"  # the relation of an edge that names none
 DEEPEST = 64  # elements within elements
-LONGEST = (
-    1 << 20
-)  # bytes of a name, an attribute, a text or a comment; the parser takes the square of their length
+# bytes of a name, an attribute, a text or a comment; the parser takes the square of their length
+LONGEST = 1 << 20
 PARSING = dict(
     resolve_entities=False,
     load_dtd=False,
@@ -118,29 +115,26 @@ class _Found:
 
     file: str
     nodes: dict[str, str] = field(default_factory=dict)  # id -> label, or empty
-    edges: list[tuple[str, str, str, int]] = field(
-        default_factory=list
-    )  # source, relation, target, line
-    of_nodes: dict[str, tuple[dict[str, str], str]] = field(
-        default_factory=dict
-    )  # id -> what is said of it, and its label's key
-    of_edges: dict[int, tuple[dict[str, str], str]] = field(
-        default_factory=dict
-    )  # place in `edges` -> the same
+    # source, relation, target, line
+    edges: list[tuple[str, str, str, int]] = field(default_factory=list)
+    # id -> what is said of it, and its label's key
+    of_nodes: dict[str, tuple[dict[str, str], str]] = field(default_factory=dict)
+    # place in `edges` -> the same
+    of_edges: dict[int, tuple[dict[str, str], str]] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)  # key id -> attribute name
-    defaults: dict[tuple[str, str], str] = field(
-        default_factory=dict
-    )  # (node | edge, attribute name) -> value
-    data: list[dict[str, str]] = field(
-        default_factory=list
-    )  # of the nodes and edges we are in: attribute name -> value
+    # (node | edge, attribute name) -> value
+    defaults: dict[tuple[str, str], str] = field(default_factory=dict)
+    # of the nodes and edges we are in: attribute name -> value
+    data: list[dict[str, str]] = field(default_factory=list)
     depth: int = 0
+    # how often each was taken
     labels: dict[str, Counter[str]] = field(
         default_factory=lambda: {"node": Counter(), "edge": Counter()}
-    )  # how often each was taken
+    )
+    # how often each was there
     seen: dict[str, Counter[str]] = field(
         default_factory=lambda: {"node": Counter(), "edge": Counter()}
-    )  # how often each was there
+    )
 
     def start(self, element: _Element) -> None:
         """Takes an element's attributes; refuses what is not read, before more of it is taken in."""

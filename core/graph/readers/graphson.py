@@ -10,6 +10,7 @@ from core.graph.readers.json_graphs import Row, links
 from core.graph.readers.source import Triple, TripleSource
 from core.io.json_rows import numbered_rows
 
+# of versions 1, 2 and 3
 KEYS = {
     "_id": "id",
     "_outV": "source",
@@ -17,7 +18,7 @@ KEYS = {
     "_inV": "target",
     "inV": "target",
     "_label": "label",
-}  # of versions 1, 2 and 3
+}
 
 
 def read(source: TripleSource) -> Iterator[Triple]:
@@ -65,11 +66,9 @@ def plain(value: Any) -> Any:
         return value
     if set(value) == {"@type", "@value"}:
         held = plain(value["@value"])
-        return (
-            dict(zip(map(str, held[::2]), held[1::2]))
-            if value["@type"] == "g:Map" and isinstance(held, list)
-            else held
-        )
+        if value["@type"] == "g:Map" and isinstance(held, list):
+            return dict(zip(map(str, held[::2]), held[1::2]))
+        return held
     return {key: plain(one) for key, one in value.items()}
 
 

@@ -128,11 +128,9 @@ def _text(value: Any) -> str:
     """A part of a triple as text: a text, a number, or the name of an object; empty for another."""
     if isinstance(value, Mapping):
         value = next((value[key] for key in (*NODE_LABELS, *IDS) if key in value), "")
-    return (
-        " ".join(str(value).split())
-        if isinstance(value, str | int | float) and not isinstance(value, bool)
-        else ""
-    )
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return " ".join(str(value).split())
+    return ""
 
 
 def _list_of(name: str, where: str, row: Row, key: str) -> list[Triple]:
@@ -305,11 +303,9 @@ def links(source: TripleSource, nodes: Sequence[Row], edges: Sequence[Row]) -> I
                 " or ".join(f"“{name}”" for name, _ in relations.most_common() if name)
                 or f"no key: each is “{LINKED}”"
             )
-            left = (
-                f" Keys of links that are not read: {', '.join(source.attributes.ignored)}."
-                if ignored
-                else ""
-            )
+            left = ""
+            if ignored:
+                left = f" Keys of links that are not read: {', '.join(source.attributes.ignored)}."
             source.tally.note(f"Nodes and links: relations are called by {called}.{left}")
 
 

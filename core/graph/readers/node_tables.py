@@ -49,9 +49,8 @@ class NodeNames:
 
     source: TripleSource
     by_id: dict[tuple[str, str], str] = field(default_factory=dict)  # (space, id) -> name
-    by_label: dict[str, str] = field(
-        default_factory=dict
-    )  # label -> name of the first node that has it
+    # label -> name of the first node that has it
+    by_label: dict[str, str] = field(default_factory=dict)
     unknown: dict[str, str] = field(default_factory=dict)  # an end that no table has -> its name
     used: set[str] = field(default_factory=set)  # names of nodes with edges
 
@@ -88,11 +87,9 @@ class NodeNames:
                 f"“{shorten(end, 30)}”" for end in islice(self.unknown, ID_SHOWN)
             ) + " …" * (len(self.unknown) > ID_SHOWN)
             one = len(self.unknown) == 1
-            words = (
-                "id of edges is not in the table of nodes, and is called as it is"
-                if one
-                else UNKNOWN
-            )
+            words = UNKNOWN
+            if one:
+                words = "id of edges is not in the table of nodes, and is called as it is"
             yield f"{len(self.unknown):,} {words}: {shown}."
         idle = len(self.by_id) - len(self.used)
         if idle > 0 and whole:
@@ -148,11 +145,10 @@ def is_node_table(source: TripleSource) -> bool:
     if suffix in JSON and holds_links(source) or suffix not in (*TABLES, *JSON, *DELIMITED):
         return False
     try:
-        keys = (
-            _header(next(rows_of(source), (0, []))[1])
-            if suffix in DELIMITED
-            else list(next(rows(source))[0])
-        )
+        if suffix in DELIMITED:
+            keys = _header(next(rows_of(source), (0, []))[1])
+        else:
+            keys = list(next(rows(source))[0])
     except (StopIteration, BadInput):
         return False
     return not all(any(key in keys for key in ends) for ends in (HEADS, TAILS)) and any(

@@ -64,13 +64,12 @@ def candidates(term) -> tuple[str, ...]:
 
 def _literal_names(term) -> tuple[str, ...]:
     """What a literal may be called: its text, its text with language or type, and as it is written in the file."""
-    suffix = (
-        f"@{term.language}"
-        if term.language
-        else ""
-        if term.datatype.value == STRING
-        else local_name(term.datatype.value)
-    )
+    if term.language:
+        suffix = f"@{term.language}"
+    elif term.datatype.value == STRING:
+        suffix = ""
+    else:
+        suffix = local_name(term.datatype.value)
     named = (f"{term.value} ({suffix})",) if suffix else (f"{term.value} (text)",)
     return (term.value, *named, str(term)) if term.value.strip() else (str(term),)
 

@@ -60,10 +60,8 @@ DESCRIPTIONS = (
     "http://purl.org/dc/elements/1.1/description",
     "http://dbpedia.org/ontology/abstract",
 )
-TYPED = (
-    "http://schema.org/additionalType",
-    "https://schema.org/additionalType",
-)  # a type as a literal
+# a type as a literal
+TYPED = ("http://schema.org/additionalType", "https://schema.org/additionalType")
 TRIPLES, ATTRIBUTES, LEAVE_OUT = LITERALS = ("triples", "attributes", "leave-out")
 WIKIDATA = re.compile(
     r"http://www\.wikidata\.org/prop/(?:(?:direct|direct-normalized|statement|qualifier)/)?(P\d{1,12})"
@@ -143,11 +141,9 @@ def _fate(source: TripleSource, literals: Counter[str]) -> str:
         return f"{are} {'an entity' if are == 'is' else 'entities'} ({more}); literals can be attributes of their things, or left out."
     if source.literals == LEAVE_OUT:
         return f"{are} left out: {more}."
-    return (
-        f"{are} part of the descriptions of things: {more}."
-        if source.attributes.wanted
-        else f"{are} left out of a file this large."
-    )
+    if source.attributes.wanted:
+        return f"{are} part of the descriptions of things: {more}."
+    return f"{are} left out of a file this large."
 
 
 def check_literals(literals: str) -> None:
@@ -371,10 +367,8 @@ class _Names:
     def __init__(self, labels: dict[str, str], syntax: str) -> None:
         nodes, relations = Namer(), Namer()
         self._labels, self._blank = labels, dict[str, str]()
-        self._numbered = syntax not in (
-            "ntriples",
-            "nquads",
-        )  # where blank nodes may have no names of their own, the parser draws some
+        # where blank nodes may have no names of their own, the parser draws some
+        self._numbered = syntax not in ("ntriples", "nquads")
         self.node = lru_cache(REMEMBERED)(
             lambda term: nodes.name(str(term), self._candidates(term))
         )

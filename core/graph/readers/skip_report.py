@@ -14,12 +14,10 @@ class Tally:
     skips: bool = False  # whether bad lines may be left out
     bad: dict[str, list] = field(default_factory=dict)  # reason -> [count, first line numbers]
     dropped: dict[str, int] = field(default_factory=dict)  # pattern -> triples
-    notes: list[str] = field(
-        default_factory=list
-    )  # sentences on what was taken how, and what was not read
-    warnings: list[str] = field(
-        default_factory=list
-    )  # sentences on what may well not be what was meant
+    # sentences on what was taken how, and what was not read
+    notes: list[str] = field(default_factory=list)
+    # sentences on what may well not be what was meant
+    warnings: list[str] = field(default_factory=list)
     copied: tuple[
         str, ...
     ] = ()  # sentences on the copying of a file that lay elsewhere; no part of the state of a reading

@@ -102,15 +102,13 @@ def cut(
         np.int64
     )
     rows = {"chunks": _ascending(chunks), "communities": _ascending(communities)}
-    tables = (
-        _tables(
+    tables = {}
+    if graph.columns:
+        tables = _tables(
             graph.columns,
             {"nodes": retained, "edges": edges, **rows},
             None if full is None else set(full),
         )
-        if graph.columns
-        else {}
-    )
     return {
         "name": graph.name,
         "digest": graph.digest,

@@ -16,10 +16,8 @@ HEAD = """@prefix e: <urn:hopscope:entity:> .
 @prefix schema: <http://schema.org/> .
 
 """
-PREDICATES = {
-    "type": "schema:additionalType",
-    "description": "schema:description",
-}  # of the columns of nodes
+# of the columns of nodes
+PREDICATES = {"type": "schema:additionalType", "description": "schema:description"}
 ESCAPED = re.compile('[\x00-\x1f"\\\\\x7f]')
 
 

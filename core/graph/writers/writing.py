@@ -93,11 +93,10 @@ def left_out(graph: KnowledgeGraph, format: str) -> list[str]:
         )
     if format == "turtle" and edges is not None:
         columns = [words for name, words in SAID_OF_EDGES.items() if edges.has(name)]
-        found += (
-            [f"Of edges {', '.join(columns)} are not written: a triple of RDF has none."]
-            if columns
-            else []
-        )
+        if columns:
+            found.append(
+                f"Of edges {', '.join(columns)} are not written: a triple of RDF has none."
+            )
     return found
 
 

@@ -66,11 +66,9 @@ def no_folder(row: Row, get: str, folder: str) -> str:
         return said
     if os.path.isdir(place):
         return ""
-    return (
-        f"{row.name} is not on this computer yet; make it with: {get}"
-        if get
-        else f"{row.name}: the folder {folder} does not exist."
-    )
+    if get:
+        return f"{row.name} is not on this computer yet; make it with: {get}"
+    return f"{row.name}: the folder {folder} does not exist."
 
 
 def check_positive(**numbers: float) -> None:
@@ -116,11 +114,9 @@ def to_fetch(row: Row) -> str:
 
 def missing_library(row: Row, library: str, install: str) -> str:
     """That a library is not installed, and how to get it; empty where it is."""
-    return (
-        ""
-        if importlib.util.find_spec(library)
-        else f"{row.name} needs a library; get it with: pip install {install}"
-    )
+    if importlib.util.find_spec(library):
+        return ""
+    return f"{row.name} needs a library; get it with: pip install {install}"
 
 
 def missing_on_hub(row: Row, name: str, library: str, install: str) -> str:

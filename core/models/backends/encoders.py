@@ -68,11 +68,9 @@ class MiniLM(Backend):
 
     def place(self) -> Path:
         """The folder of its weights. Raises ModelUnavailable."""
-        return (
-            weights.weights_folder(self.folder)
-            if self.folder
-            else minilm.package_folder(self.package)
-        )
+        if self.folder:
+            return weights.weights_folder(self.folder)
+        return minilm.package_folder(self.package)
 
     def figures(self) -> str:
         speeds = ways.remembered()
@@ -124,11 +122,9 @@ class Sentence(Backend):
 
     def missing(self, row: Row, rows: Rows) -> str:
         how = missing_on_hub(row, self.weights, "sentence_transformers", "sentence-transformers")
-        fetched = (
-            f" Or, in four bits: python -m core models --fetch {row.name}"
-            if how and self.package
-            else ""
-        )
+        fetched = ""
+        if how and self.package:
+            fetched = f" Or, in four bits: python -m core models --fetch {row.name}"
         return how + fetched
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:

@@ -44,11 +44,9 @@ class LateInteraction(Backend):
 
     def missing(self, row: Row, rows: Rows) -> str:
         inner = rows.get(self.encoder)
-        return (
-            inner.settings.missing(inner, rows)
-            if inner
-            else f"{row.name}: its encoder “{self.encoder}” is not declared."
-        )
+        if inner:
+            return inner.settings.missing(inner, rows)
+        return f"{row.name}: its encoder “{self.encoder}” is not declared."
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         return scorers.LateInteractionScorer(encoder(self.encoder))

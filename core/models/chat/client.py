@@ -110,11 +110,9 @@ class ChatClient(ABC):
 
         def work() -> Reply:
             found = self._replies.find(key, *how)
-            return (
-                self._replies.keep(key, self._written(request, on_text, watch), self.steady)
-                if found is None
-                else found
-            )
+            if found is None:
+                return self._replies.keep(key, self._written(request, on_text, watch), self.steady)
+            return found
 
         reply = self._replies.find(key, *how) or self._waited_for(work, watch)
         replied(reply.thought, reply.usable or (reply.cut and self.steady))

@@ -14,9 +14,8 @@ BEGINS = re.compile(r"[{\[]")
 STARTS = 200  # places of a reply at which JSON is looked for
 DEPTH = 3  # lists and objects around the one that is wanted
 COMMA = re.compile(r",(?=\s*+[}\]])")  # that ends a list or an object
-TRAILING = re.compile(
-    rf'("(?:[^"\\]|\\.)*+")|(".*)|{COMMA.pattern}', re.DOTALL
-)  # a string, all from one on that has no end, or such a comma
+# a string, all from one on that has no end, or such a comma
+TRAILING = re.compile(rf'("(?:[^"\\]|\\.)*+")|(".*)|{COMMA.pattern}', re.DOTALL)
 BETWEEN = re.compile(r"[\s,]*+")
 FAULTS = (ValueError, RecursionError)
 

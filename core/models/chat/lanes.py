@@ -23,11 +23,9 @@ def several_at_once(chat: Chat, lanes: int) -> Chat:
 
     Its replies are those of the model, but not always the very same bytes as when asked one at a time.
     """
-    return (
-        LlamaLanes(chat.path, chat.name, chat.context, lanes)
-        if isinstance(chat, LlamaChat)
-        else chat
-    )
+    if isinstance(chat, LlamaChat):
+        return LlamaLanes(chat.path, chat.name, chat.context, lanes)
+    return chat
 
 
 class Objects(Writing):

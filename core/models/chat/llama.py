@@ -54,10 +54,8 @@ def open_engine(
     params.n_ctx, params.n_parallel = context * lanes, lanes
     params.n_batch = params.n_ubatch = batch
     for cpu in (params.cpuparams, params.cpuparams_batch):
-        cpu.n_threads, cpu.poll = (
-            threads(),
-            0,
-        )  # waiting threads that spin slow everything down on shared cores
+        # waiting threads that spin slow everything down on shared cores
+        cpu.n_threads, cpu.poll = (threads(), 0)
     params.cache_prompt, params.cache_ram_mib = cached, 0
     params.verbosity, params.warmup, params.fit_params = 0, False, False
     params.ui, params.endpoint_slots, params.cors_origins = False, False, ""

@@ -152,9 +152,8 @@ class OpenAIChat(OpenAIServer, ChatClient):
         passing = self.passing(error)
         if passing is not None:
             if passing.busy:
-                if (
-                    self.window.answers > sending.answers
-                ):  # others were answered since: its turn will come
+                # others were answered since: its turn will come
+                if self.window.answers > sending.answers:
                     sending.pauses, sending.answers = self.pauses(), self.window.answers
                 self.window.refused(sending.pauses.coming(passing.headers))
             return passing

@@ -12,10 +12,8 @@ from core.watch import NO_WATCH, Watch
 
 BUSY = (429, 503, 529)  # statuses of a server that will take the request later
 MOST = 180.0  # seconds of pauses before one request is given up
-FIRST, TRIES = (
-    1.0,
-    7,
-)  # the first pause where the server names none, each twice the one before, and how many there are
+# the first pause where the server names none, each twice the one before, and how many there are
+FIRST, TRIES = (1.0, 7)
 DROPS = 3  # of them for connections that were dropped
 LOOK = 0.1  # seconds between two looks at whether somebody cancelled
 

@@ -20,10 +20,8 @@ from core.models.chat.replies import estimate
 from core.models.chat.server import turned_down
 from core.watch import NO_WATCH, Watch
 
-SHORTEST, LONGEST = (
-    512,
-    32_768,
-)  # tokens of the first prompt, and of the last where the server does not say how many it reads
+# tokens of the first prompt, and of the last where the server does not say how many it reads
+SHORTEST, LONGEST = (512, 32_768)
 HALVINGS = 3  # of the range between a prompt that was read to its beginning and one that was not
 SECONDS = 60.0  # in which prompts are tried; a longer one that would not fit in is not
 REPLY, LONG_ENOUGH = 48, 5  # tokens of most replies, and of those whose speed counts
@@ -68,16 +66,15 @@ class ServerProfile:
 
     def sentences(self) -> tuple[str, ...]:
         """What was found, a short sentence each, as a card shows it."""
-        longer = (
-            "how long a prompt it reads could not be found out"
-            if not self.reads
-            else {
+        if not self.reads:
+            longer = "how long a prompt it reads could not be found out"
+        else:
+            longer = {
                 REFUSED: f"reads prompts of {self.reads:,} tokens and refuses longer ones",
                 CUT: f"reads prompts of {self.reads:,} tokens and cuts longer ones without a word",
                 UNCLEAR: f"read a prompt of {self.reads:,} tokens to its beginning; whether longer ones are cut could not be found out",
                 "": f"reads prompts of {self.reads:,} tokens at least",
             }[self.longer]
-        )
         seed = {
             "repeats": "the same seed gives the same reply",
             "varies": "the same seed gives other replies",

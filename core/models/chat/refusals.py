@@ -142,9 +142,8 @@ class Refusals:
             named = [PARTS[0]]
         elif not REFUSING.search(said):
             named = []
-        if (
-            named and named[0] not in self._refused
-        ):  # another request may have found it out meanwhile
+        # another request may have found it out meanwhile
+        if named and named[0] not in self._refused:
             self._refused.append(named[0])
             self._save()
         return named[0].name if named else ""
@@ -181,16 +180,12 @@ class SavedRefusals:
     def names(self) -> tuple[str, ...]:
         """The parts that are saved for this row."""
         found = self._all().get(self.name)
-        names = (
-            found.get("refuses")
-            if isinstance(found, dict) and found.get("row") == self._digest
-            else None
-        )
-        return (
-            tuple(name for name in names if isinstance(name, str))
-            if isinstance(names, list)
-            else ()
-        )
+        names = None
+        if isinstance(found, dict) and found.get("row") == self._digest:
+            names = found.get("refuses")
+        if isinstance(names, list):
+            return tuple(name for name in names if isinstance(name, str))
+        return ()
 
     def keep(self, names: Iterable[str]) -> None:
         """Save the parts in the place of those before."""

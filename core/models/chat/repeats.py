@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 TOKEN, LETTER = re.compile(r"\w+|[^\w\s]"), re.compile(r"\w")
-ORDINAL = re.compile(
-    r"(?m)^[ \t]*\d+[.)][ \t]+"
-)  # the numbers of a list differ where its items do not
+# the numbers of a list differ where its items do not
+ORDINAL = re.compile(r"(?m)^[ \t]*\d+[.)][ \t]+")
 LONGEST = 64  # words and marks of what is repeated
 WHOLE = 16  # words and marks that the repetitions make up together, at least
 TIMES = 4  # how often it is there, at least

@@ -9,9 +9,8 @@ from core.models.base import Messages
 
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.):])\s+")  # before the items of a list, one a line
 WORD = re.compile(r"[^\W\d_]+")  # letters alone: digits and marks may share a token with them
-SHORT_LETTER = re.compile(
-    "[\u0370-\u07ff]"
-)  # Greek, Cyrillic, Hebrew, Arabic: letters of two bytes
+# Greek, Cyrillic, Hebrew, Arabic: letters of two bytes
+SHORT_LETTER = re.compile("[\u0370-\u07ff]")
 LONGEST_WORD = 16  # letters of a token, at most
 PIECE = re.compile(rf"[^\W\d_]{{1,{LONGEST_WORD}}}")  # a word, or of a long one so many letters
 SMALLEST_CONTEXT = 64  # tokens

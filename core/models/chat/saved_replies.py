@@ -25,10 +25,8 @@ from core.watch import NO_WATCH, Watch
 
 KEY = 32  # hex digits
 FIELDS = ("text", "tokens_in", "tokens_out", "finish", "seconds", "words", "thought")
-ADDED = {
-    "words": "integer not null default 0",
-    "thought": "text not null default ''",
-}  # to files from before they were saved
+# to files from before they were saved
+ADDED = {"words": "integer not null default 0", "thought": "text not null default ''"}
 SCHEMA = Schema(
     "the replies",
     (

@@ -23,14 +23,10 @@ from core.watch import NO_WATCH, Watch
 if TYPE_CHECKING:
     from openai import OpenAI
 
-QUOTA = re.compile(
-    r"insufficient_quota|quota|billing", re.IGNORECASE
-)  # in a refusal that does not pass by waiting
-DROPPED = (
-    "RemoteProtocolError",
-    "ReadError",
-    "WriteError",
-)  # the HTTP library's faults of a connection that was there
+# in a refusal that does not pass by waiting
+QUOTA = re.compile(r"insufficient_quota|quota|billing", re.IGNORECASE)
+# the HTTP library's faults of a connection that was there
+DROPPED = ("RemoteProtocolError", "ReadError", "WriteError")
 CONNECT = 5.0  # seconds until a server that does not answer counts as dead
 
 
@@ -123,12 +119,10 @@ class OpenAIServer:
 
         if isinstance(error, openai.APIStatusError) and error.status_code in BUSY:
             lasting = QUOTA.search(f"{said_by(error.body)} {error.code}")
-            return (
-                None
-                if lasting
-                else Passing(
-                    error, f"is busy ({error.status_code})", error.response.headers, busy=True
-                )
+            if lasting:
+                return None
+            return Passing(
+                error, f"is busy ({error.status_code})", error.response.headers, busy=True
             )
         if (
             isinstance(error, openai.APIConnectionError)

@@ -19,11 +19,12 @@ MARK = re.compile(
     r"|(?P<words>assistantfinal|here(?:'s|’s| is) my (?:final )?(?:response|answer)\s?:)",
     re.IGNORECASE,
 )
+# the end of a text where a mark may have begun
 BEGUN = re.compile(
     rf"(?:[<◁](?:[|｜][^<>\n]{{0,42}}|/?[a-z][\w:▁-]{{0,60}}[|｜]?|/?{NAME}\s[^<>◁▷]{{0,120}}"
     r"|details\s[^<>]{0,250}|/?)|\[/?[A-Z_]{0,60}|</s>\s*)$",
     re.IGNORECASE,
-)  # the end of a text where a mark may have begun
+)
 SENTENCE_END = re.compile(r"</s>\s*", re.IGNORECASE)
 SPECIAL_CUT = re.compile(r"<[|｜][^<>\n]{0,42}")
 OPENING_CUT = re.compile(r"\s*(?:[<◁][a-z|｜_:]{0,30}|\[[A-Z]{0,10})", re.IGNORECASE)

@@ -47,11 +47,9 @@ def unavailable() -> str | None:
     """Why vLLM cannot run here, as a sentence with what to do, or None where it can. HOPSCOPE_VLLM_CPU=1 allows processors."""
     if program() is None:
         named = os.environ.get(PROGRAM)
-        return (
-            f"{PROGRAM} names {named}, which is no program here."
-            if named
-            else f"vLLM is not installed; {GET}"
-        )
+        if named:
+            return f"{PROGRAM} names {named}, which is no program here."
+        return f"vLLM is not installed; {GET}"
     if os.environ.get("HOPSCOPE_VLLM_CPU") == "1" or graphics_card():
         return None
     return f"No graphics card was found, which vLLM needs; on a computer that has one, {GET}"
@@ -111,10 +109,8 @@ class VLLMServer:
         self._process: ServerProcess | None = None
         self._started: Launch | None = None
         self._endpoint: Endpoint | None = None
-        self._ended: tuple[Endpoint | None, str] = (
-            None,
-            "",
-        )  # how the last one ended, for all replies that were lost with it
+        # how the last one ended, for all replies that were lost with it
+        self._ended: tuple[Endpoint | None, str] = (None, "")
 
     @property
     def running(self) -> bool:

@@ -16,19 +16,15 @@ from core.runtime.places import Places
 from core.watch import NO_WATCH, Watch
 
 START = 8  # requests at a time after the first one
-PATIENCE, EARLY = (
-    5.0,
-    3,
-)  # seconds of the first reply after each of which one more request may go beside it, and how many at most
+# seconds of the first reply after each of which one more request may go beside it, and how many at most
+PATIENCE, EARLY = (5.0, 3)
 LARGEST = 128  # requests at a time, where no number is given
 AHEAD = 16  # pieces of work that are made ready while the window is full, at most
 FULL = 0.7  # of the window in use, on average, so that replies say what it gives
 ALIKE = 1.2  # times as long as before: up to which a reply is no slower
 GAIN = 0.7  # of what a larger window would give of replies a second, were the server without a limit: less says that it is full
-HOLD, LONGEST_HOLD = (
-    4,
-    64,
-)  # windows of replies until a larger one is tried again: the first time, and at most
+# windows of replies until a larger one is tried again: the first time, and at most
+HOLD, LONGEST_HOLD = (4, 64)
 
 
 @dataclass(frozen=True)
@@ -199,9 +195,8 @@ class Window(Places):
     def _measured(self) -> _Level:
         """What the window gives, by the replies behind the first ones; of the requests at work and their seconds, by Little's law."""
         seconds = fmean(self._taken[self._limit :] or self._taken)
-        at_work = min(
-            self._limit, self._usual()
-        )  # without those that were sent when the window was larger
+        # without those that were sent when the window was larger
+        at_work = min(self._limit, self._usual())
         return _Level(self._limit, seconds, at_work / max(seconds, 1e-9))
 
     def _usual(self) -> float:
@@ -235,11 +230,10 @@ class Window(Places):
         self._begin()
 
     def _climb(self, level: _Level) -> None:
-        start = (
-            2
-            if self._began
-            else max(2, min(START, int(self._timeout / 2 / max(level.seconds, 1e-9))))
-        )
+        if self._began:
+            start = 2
+        else:
+            start = max(2, min(START, int(self._timeout / 2 / max(level.seconds, 1e-9))))
         self._began = True
         larger = min(LARGEST, max(start, 2 * level.limit), level.limit + self._step)
         if larger == level.limit:

@@ -18,16 +18,15 @@ from core.models.chat.thoughts import Thoughts, separated
 FENCE = re.compile(
     r"\s*(```++|~~~++)(?:[\w+.-]*[ \t]*\r?\n)?(?P<inside>(?:(?!\1).)*)(?:\1\s*)?", re.DOTALL
 )
-LONGEST_TOKEN, BESIDE = (
-    64,
-    4096,
-)  # characters of a token, and of what a reply may hold beside the tokens that were asked for
+# characters of a token, and of what a reply may hold beside the tokens that were asked for
+LONGEST_TOKEN, BESIDE = (64, 4096)
+# by the protocol's word
 ENDS = {
     "length": "length",
     "content_filter": "filter",
     "tool_calls": "tools",
     "function_call": "tools",
-}  # by the protocol's word
+}
 
 
 class Writing:
@@ -165,9 +164,8 @@ def read_again(reply: Reply, schema: dict[str, Any] | None) -> Reply:
         and not reply.text.strip()
         and _is_json(reply.thought, fields)
     ):
-        return replace(
-            reply, text=reply.thought, thought=""
-        )  # held to the form where its prompt had begun a thought
+        # held to the form where its prompt had begun a thought
+        return replace(reply, text=reply.thought, thought="")
     if (
         fields
         and reply.finish == "stop"

@@ -90,9 +90,8 @@ class OpenVINO:
     batch = 32
 
     def __init__(self, folder: Path, threads: int, precision: str):
-        os.environ.setdefault(
-            "ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(COMPILED)
-        )  # read when the library compiles its first kernel
+        # read when the library compiles its first kernel
+        os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(COMPILED))
         import openvino
 
         core = openvino.Core()
@@ -164,11 +163,10 @@ class Torch:
             network.to(kinds[precision]) if self._place == "cpu" else network.half().to(self._place)
         )
         self.batch = 8 if self._place == "cpu" else ON_A_CARD
-        self.device = (
-            f"cpu, torch {precision}, {threads} threads"
-            if self._place == "cpu"
-            else f"{self._place}, torch float16"
-        )
+        if self._place == "cpu":
+            self.device = f"cpu, torch {precision}, {threads} threads"
+        else:
+            self.device = f"{self._place}, torch float16"
 
     def run(
         self,

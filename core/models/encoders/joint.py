@@ -64,9 +64,8 @@ class JointReader:
         self._turn = turn
         self._changed = threading.Condition()
         self._texts: dict[str, _Text] = {}
-        self._requests: deque[_Request] = (
-            deque()
-        )  # those with texts that are not begun, who is next first
+        # those with texts that are not begun, who is next first
+        self._requests: deque[_Request] = deque()
         self._serving, self._fewest = False, False
 
     def read(
@@ -234,11 +233,9 @@ class JointReader:
             if request in self._requests:
                 self._requests.remove(request)  # the first of the two: it is the last from now on
             self._changed.notify_all()
-            return (
-                (texts, np.array([self._texts[text].ids for text in texts], np.int64))
-                if texts
-                else None
-            )
+            if texts:
+                return (texts, np.array([self._texts[text].ids for text in texts], np.int64))
+            return None
 
     def _deliver(self, texts: list[str], vectors: np.ndarray) -> None:
         with self._changed:

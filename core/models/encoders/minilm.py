@@ -65,10 +65,8 @@ class MiniLMEncoder:
         self._loading, self._running, self._lookup = threading.Lock(), Places(), threading.Lock()
         self._vectors: LRUCache[str, np.ndarray] = LRUCache(remember)
         self.computed = 0  # texts whose vectors were computed rather than remembered
-        self._spent = [
-            0.0,
-            0,
-        ]  # seconds of computing, now or when it was saved, and characters of what was computed
+        # seconds of computing, now or when it was saved, and characters of what was computed
+        self._spent = [0.0, 0]
         self._reader = JointReader(self._running)
 
     @property
@@ -129,11 +127,9 @@ class MiniLMEncoder:
             if fresh and (saved_vectors := self.on_disk()) is not None:
                 saved_vectors.save(fresh, self._seconds(fresh))
         known |= fresh
-        return (
-            unit(np.stack([known[text] for text in texts]))
-            if unique
-            else np.zeros((0, self.dimension), np.float32)
-        )
+        if unique:
+            return unit(np.stack([known[text] for text in texts]))
+        return np.zeros((0, self.dimension), np.float32)
 
     @property
     def dimension(self) -> int:
@@ -163,12 +159,12 @@ class MiniLMEncoder:
             self.load()
         table, ids = self._input_table, self._ids(texts)
         starts = np.cumsum([0, *(len(one) for one in ids[:-1])])
-        return (
-            np.add.reduceat(table[np.concatenate(ids)], starts)
-            / np.array([len(one) for one in ids])[:, None]
-            if ids
-            else table[:0]
-        )
+        if ids:
+            return (
+                np.add.reduceat(table[np.concatenate(ids)], starts)
+                / np.array([len(one) for one in ids])[:, None]
+            )
+        return table[:0]
 
     @cached_property
     def _input_table(self) -> np.ndarray:

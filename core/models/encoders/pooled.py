@@ -39,11 +39,9 @@ class PooledEncoder(Pretrained):
                 )
 
         in_turn(self._lock, read, watch)
-        return (
-            np.stack([found[text] for text in texts])
-            if len(texts)
-            else np.zeros((0, 0), np.float32)
-        )
+        if len(texts):
+            return np.stack([found[text] for text in texts])
+        return np.zeros((0, 0), np.float32)
 
     def pool(self, net: Any, given: Any) -> np.ndarray:
         """Of a padded batch one vector a text, float32 [n, d]."""

@@ -214,9 +214,8 @@ class VectorFile:
                     "update sqlite_sequence set seq = ? where name = 'vectors'",
                     (latest + len(older),),
                 )
-        except (
-            sqlite3.OperationalError
-        ):  # another process writes, or the disk is full: they remain where they are
+        # another process writes, or the disk is full: they remain where they are
+        except sqlite3.OperationalError:
             pass
 
     def _make_room(self, base: Database) -> None:
@@ -254,9 +253,8 @@ class VectorFile:
                 return None
 
     def _open(self) -> Database | None:
-        if (
-            self._database is None or self._process != os.getpid()
-        ):  # a connection does not survive a fork
+        # a connection does not survive a fork
+        if self._database is None or self._process != os.getpid():
             self._database, self._process = None, os.getpid()
             try:
                 self._database = self._rows.open(check_same_thread=False)

@@ -100,11 +100,9 @@ class ExpandNodes(Operator):
 
 
 def _summary(graph: KnowledgeGraph, added: Ranking, total: int) -> str:
-    return (
-        f"Of {max(total, len(added)):,} neighbours: {best_names(graph, added)}."
-        if len(added)
-        else "No neighbour is left."
-    )
+    if len(added):
+        return f"Of {max(total, len(added)):,} neighbours: {best_names(graph, added)}."
+    return "No neighbour is left."
 
 
 class Likeness:

@@ -47,11 +47,10 @@ class Hypothesise(Operator):
     encoder: str = param("encoder", "Encoder", "The sentence encoder.", model=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        passages = (
-            []
-            if unasked(ctx, recorder, "the question itself was encoded")
-            else self._imagined(state, ctx, recorder)
-        )
+        if unasked(ctx, recorder, "the question itself was encoded"):
+            passages = []
+        else:
+            passages = self._imagined(state, ctx, recorder)
         vectors = ctx.models.encoder(self.encoder).encode(
             [state.question.text, *passages], ctx.watch
         )

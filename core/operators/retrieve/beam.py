@@ -237,11 +237,9 @@ class BeamSearch(Operator):
         return candidates
 
     def _texts(self, graph, paths: list[Path]) -> list[str]:
-        return (
-            graph.texts(paths)
-            if self.unit == "path"
-            else graph.triple_texts([path.edges[-1] for path in paths])
-        )
+        if self.unit == "path":
+            return graph.texts(paths)
+        return graph.triple_texts([path.edges[-1] for path in paths])
 
     def _choose(self, chooser, task: Task, texts: list[str]) -> Choice:
         if self.prune == "top":

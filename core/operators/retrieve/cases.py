@@ -195,11 +195,9 @@ class PredictHops(Operator):
         ranked = ChainRanking(
             self.steps, price=self.price, encoder=self.encoder, direction=self.direction
         ).ranked(state, ctx, recorder)
-        why = (
-            f"None of {len(known):,} solved questions is like this one"
-            if len(known)
-            else "There is no solved question on this graph"
-        )
+        why = "There is no solved question on this graph"
+        if len(known):
+            why = f"None of {len(known):,} solved questions is like this one"
         recorder.notes.append(f"{why}; chain ranking decides.")
         return state.replace(hops=len(ranked[0][0]) if ranked else None)
 

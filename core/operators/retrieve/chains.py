@@ -166,11 +166,9 @@ def walked(
 
 def named(graph, nodes: np.ndarray) -> np.ndarray:
     """Those of the nodes that have a name, in their order."""
-    return (
-        nodes[[not unnamed(graph.node_name(node)) for node in nodes.tolist()]]
-        if len(nodes)
-        else nodes
-    )
+    if len(nodes):
+        return nodes[[not unnamed(graph.node_name(node)) for node in nodes.tolist()]]
+    return nodes
 
 
 def touched(seeds: Sequence[int], paths: Ranking) -> Subgraph:

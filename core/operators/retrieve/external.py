@@ -203,11 +203,9 @@ def on_texts(graph: KnowledgeGraph) -> bool:
 
 def other(name: str) -> str:
     """Where else a retriever may be asked, as the end of a sentence."""
-    return (
-        f"choose a source of the other kind, or the other method of “{name}”"
-        if name
-        else "choose a source of the other kind"
-    )
+    if name:
+        return f"choose a source of the other kind, or the other method of “{name}”"
+    return "choose a source of the other kind"
 
 
 def with_paths(

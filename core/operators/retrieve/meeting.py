@@ -248,9 +248,8 @@ def _pairs(sides: Sequence[Side]) -> Iterator[tuple[Meeting, float]]:
             scores = np.round(
                 main.alike[np.full(len(steps), i)].beside(other.alike).f1() - STEP * steps, 9
             )
-            for at in range(
-                1, len(chain) + (a < b)
-            ):  # where both end at the answer, either way round is the same
+            # where both end at the answer, either way round is the same
+            for at in range(1, len(chain) + (a < b)):
                 same = np.full((3, len(steps)), [[a], [b], [i]])
                 parts.append(
                     np.stack(

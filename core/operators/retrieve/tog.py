@@ -21,18 +21,16 @@ from core.types import Frame, Path, Ranking, State, Subgraph
 WITHOUT = ("encoder", "facts")  # `model` and `exhausted` where no language model is to be asked
 RATE = "rate"  # value of `model`: the language model named by `role` rates from 0 to 1
 MANY = 20  # as many entities behind one relation, or more, and a few are drawn
-UNUSABLE = re.compile(
-    r"type\.object\.(type|name)|common\.|freebase\.|.*sameAs"
-)  # Freebase's own book-keeping
+# Freebase's own book-keeping
+UNUSABLE = re.compile(r"type\.object\.(type|name)|common\.|freebase\.|.*sameAs")
 LARGEST = 100_000  # entities behind one relation, from which only the drawn ones count as read
 EXHAUSTED_HELP = "alone: no facts are handed on; facts: those that were found."
 RELATION_HELP = (
     "An entity of several scores relation times entity, as in ToG's code; else entity alone."
 )
 Scored = tuple[float, Path]
-Behind = tuple[
-    np.ndarray, np.ndarray, bool
-]  # the entities behind a relation, ascending, the first edge to each, and the way
+# the entities behind a relation, ascending, the first edge to each, and the way
+Behind = tuple[np.ndarray, np.ndarray, bool]
 
 
 @dataclass(frozen=True, repr=False)
@@ -187,9 +185,8 @@ class _Walk:
         codes = 2 * steps.relations + ~steps.forward
         came = None
         if len(chain):
-            came = (
-                2 * int(graph.triples(np.array(chain.edges[-1:]))[1][0]) + chain.forward[-1]
-            )  # the way back
+            # the way back
+            came = 2 * int(graph.triples(np.array(chain.edges[-1:]))[1][0]) + chain.forward[-1]
         names = {
             code: graph.relation_names[code >> 1]
             for code in np.unique(codes).tolist()
@@ -229,9 +226,8 @@ class _Walk:
         names = self.ctx.graph.names(step[0] for step in steps)
         scores = None if all(map(unnamed, names)) else self._scores("node", start, names)
         even = dict.fromkeys(range(len(steps)), 1 / len(steps))
-        weight = (
-            relation_score if self.operator.relation else 1.0
-        )  # without: the in-depth analysis' code
+        # without: the in-depth analysis' code
+        weight = relation_score if self.operator.relation else 1.0
         return [
             (weight * score, steps[i]) for i, score in (even if scores is None else scores).items()
         ]

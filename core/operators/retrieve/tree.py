@@ -17,9 +17,8 @@ from core.operators.refine import picked
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State
 
-Grown = tuple[
-    Ranking, Ranking | None
-]  # the paths kept at a hop, and the frontier in the model's order where it has one
+# the paths kept at a hop, and the frontier in the model's order where it has one
+Grown = tuple[Ranking, Ranking | None]
 
 
 @dataclass(frozen=True, repr=False)

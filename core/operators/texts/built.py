@@ -11,12 +11,8 @@ from core.parameters import param
 from core.types import State
 
 TREE = "summaries and passages"
-NODES = {
-    "links": "documents",
-    "passage": "passages",
-    "tree": TREE,
-    "tree-k": TREE,
-}  # of kinds of graph in which they are no entities
+# of kinds of graph in which they are no entities
+NODES = {"links": "documents", "passage": "passages", "tree": TREE, "tree-k": TREE}
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,13 +54,12 @@ class BuiltGraph(Operator):
 
     @property
     def called_nodes(self) -> str:  # type: ignore[override]
-        kind = (
-            self.build
-            if self.build in KINDS
-            else catalogue()[self.build].graph
-            if self.build in catalogue()
-            else ""
-        )
+        if self.build in KINDS:
+            kind = self.build
+        elif self.build in catalogue():
+            kind = catalogue()[self.build].graph
+        else:
+            kind = ""
         return NODES.get(kind, "")
 
     def words(self) -> str:

@@ -87,11 +87,10 @@ class ChunksByOccurrence(Operator):
         return ("relations",) if self.reading == "paper" else ("nodes",)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        found = (
-            _both_ends(ctx.graph, state.relations)
-            if self.reading == "paper"
-            else _beside(ctx.graph, state.nodes, ctx)
-        )
+        if self.reading == "paper":
+            found = _both_ends(ctx.graph, state.relations)
+        else:
+            found = _beside(ctx.graph, state.nodes, ctx)
         return state.replace(chunks=_within(ctx.graph, found, self.budget, self.keep, recorder))
 
     def words(self) -> str:
@@ -160,11 +159,10 @@ class ChunksOfHits(Operator):
         encoder, asked = ctx.models.encoder(self.encoder), np.array(sorted(rows), np.int64)
         recorder.usage += Usage(texts=1)
         vector = question_vectors(encoder, [state.question.text], ctx.watch)[0]
-        cosines = (
-            None
-            if ctx.whole
-            else cosines_now(ctx.graph, encoder, "chunks", vector, asked, ctx.watch)
-        )
+        if ctx.whole:
+            cosines = None
+        else:
+            cosines = cosines_now(ctx.graph, encoder, "chunks", vector, asked, ctx.watch)
         if cosines is None:
             cosines = vector_index(ctx.graph, encoder, "chunks", ctx.watch).cosines(vector, asked)
         return dict(zip(asked.tolist(), cosines.tolist()))

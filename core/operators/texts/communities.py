@@ -62,11 +62,10 @@ class CommunitiesOfNodes(Operator):
         )
         ids = np.flatnonzero((held > 0) & (_levels(table) <= self.level))
         ratings = _ratings(table)
-        scores = (
-            ratings.round(2) + _fraction(held) / 1000
-            if self.reading == "paper"
-            else held + _fraction(ratings)
-        )
+        if self.reading == "paper":
+            scores = ratings.round(2) + _fraction(held) / 1000
+        else:
+            scores = held + _fraction(ratings)
         order = ranked("community", ids, scores[ids], self.keep and max(BEFORE_CUT, self.keep))
         recorder.before_cut, order = (
             order.head(max(BEFORE_CUT, self.keep)),

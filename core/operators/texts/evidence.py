@@ -88,19 +88,17 @@ class Chosen(Operator):
         ):
             return state.replace(**{self.field: found.head(self.keep)})
         ctx.watch.report(f"Choosing among {len(found):,} {self.field}")
-        texts = (
-            ctx.graph.texts(found.items)
-            if self.field == "paths"
-            else ctx.graph.triple_texts(np.array(found.items, np.int64))
-        )
+        if self.field == "paths":
+            texts = ctx.graph.texts(found.items)
+        else:
+            texts = ctx.graph.triple_texts(np.array(found.items, np.int64))
         task = Task(state.question.text, found.kind, ctx.seed, ctx.watch)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
         items = [found.items[place] for place in choice.positions]
-        selected = (
-            placed(found.kind, items)
-            if choice.scores is None
-            else Ranking(found.kind, tuple(items), choice.scores)
-        )
+        if choice.scores is None:
+            selected = placed(found.kind, items)
+        else:
+            selected = Ranking(found.kind, tuple(items), choice.scores)
         return state.replace(**{self.field: selected})
 
     def words(self) -> str:

@@ -64,9 +64,8 @@ class PassagesOfFacts(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert (
-            state.relations is not None and state.vector is not None
-        )  # a line is refused where nothing wrote what is read
+        # a line is refused where nothing wrote what is read
+        assert state.relations is not None and state.vector is not None
         graph, n = ctx.graph, ctx.graph.n_nodes
         if not n_chunks(graph):
             return state.replace(nodes=Ranking("node", (), ()), chunks=Ranking("chunk", (), ()))
@@ -132,11 +131,9 @@ def _scores_of_facts(
         facts = facts_of(graph)
         places = np.minimum(np.searchsorted(facts, edges), max(len(facts) - 1, 0))
         scaled = _scaled(ctx, vector, encoder, "relations", facts)
-        return (
-            np.where(np.isin(edges, alike), 0.0, scaled[places])
-            if len(facts)
-            else np.zeros(len(edges))
-        )
+        if len(facts):
+            return np.where(np.isin(edges, alike), 0.0, scaled[places])
+        return np.zeros(len(edges))
     high, low = (
         float(index.nearest(vector, 1, alike)[1][0]),
         -float(index.nearest(-vector, 1, alike)[1][0]),
@@ -185,9 +182,10 @@ def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray
     passages = rows.joined(facts)
     counts = rows.counts[facts]
     n = max(1, graph.n_nodes)
+    # one number a pair
     found = np.unique(
         np.concatenate([passages * n + np.repeat(ends, counts) for ends in (heads, tails)])
-    )  # one number a pair
+    )
     return found // n, found % n
 
 
@@ -227,9 +225,8 @@ def _links(graph: KnowledgeGraph) -> Links:
     facts, alike, heavy = facts_of(graph), alike_in(graph), weights(graph)
     heavy = np.ones(graph.n_edges) if heavy is None else heavy
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
-    named = (
-        np.bincount(np.concatenate([heads[facts], tails[facts]]), minlength=graph.n_nodes) > 0
-    )  # an entity of no fact is no node there
+    # an entity of no fact is no node there
+    named = np.bincount(np.concatenate([heads[facts], tails[facts]]), minlength=graph.n_nodes) > 0
     alike = alike[named[heads[alike]] & named[tails[alike]]]
     pair = np.minimum(heads, tails) * graph.n_nodes + np.maximum(heads, tails)
     edges = np.concatenate([facts[~np.isin(pair[facts], pair[alike])], alike])

@@ -80,22 +80,19 @@ class LazyRanking(Ranking):
 
     def head(self, k: int) -> Ranking:
         """The first `k` hits, for which the others are not sorted."""
-        return (
-            ranked(self.kind, self.ids, self.values, k)
-            if 0 < k < len(self)
-            else self._ordered.head(k)
-        )
+        if 0 < k < len(self):
+            return ranked(self.kind, self.ids, self.values, k)
+        return self._ordered.head(k)
 
 
 def arrays_of(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
     """The ids (int64) and scores (float64) of numbered hits, in whatever order they lie; an order without scores counts down."""
     if isinstance(ranking, LazyRanking):
         return ranking.ids, ranking.values
-    scores = (
-        np.arange(0.0, -len(ranking), -1.0)
-        if ranking.scores is None
-        else np.array(ranking.scores, np.float64)
-    )
+    if ranking.scores is None:
+        scores = np.arange(0.0, -len(ranking), -1.0)
+    else:
+        scores = np.array(ranking.scores, np.float64)
     return np.array(ranking.items, np.int64), scores
 
 
@@ -166,11 +163,11 @@ def unreported(graph: Any, found: Ranking) -> list[str]:
     """A note on the communities without a report, for which the names of their members stand; none where each has one."""
     table = graph.columns.communities
     bare = sum(not table.text("report", row) for row in found.items) if table is not None else 0
-    return (
-        [f"{bare:,} of {len(found):,} without a report; the names of the members stand for it."]
-        if bare
-        else []
-    )
+    if bare:
+        return [
+            f"{bare:,} of {len(found):,} without a report; the names of the members stand for it."
+        ]
+    return []
 
 
 def best_names(graph: Any, ranking: Ranking) -> str:

@@ -73,11 +73,9 @@ class Merge(Operator):
         return state.replace(waiting=(), **both)
 
     def words(self) -> str:
-        return (
-            f"merged by {self.order}"
-            if self.order in ("score", "reciprocal rank")
-            else f"merged {self.order}"
-        )
+        if self.order in ("score", "reciprocal rank"):
+            return f"merged by {self.order}"
+        return f"merged {self.order}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,11 +114,10 @@ class Truncate(Operator):
         for field in HITS if self.of == EVERY else (self.of,):
             hits = getattr(state, field)
             if hits is not None:
-                recorder.before_cut = (
-                    hits
-                    if field == "chunks" or recorder.before_cut is None
-                    else recorder.before_cut
-                )
+                if field == "chunks" or recorder.before_cut is None:
+                    recorder.before_cut = hits
+                else:
+                    recorder.before_cut = recorder.before_cut
                 hits = hits.head(self.keep) if self.keep else hits
                 texts_of = row_texts if self.rows else hit_texts
                 cut[field] = within(hits, partial(texts_of, ctx.graph, hits.kind), self.budget)

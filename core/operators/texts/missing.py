@@ -57,11 +57,10 @@ class MissingEvidence(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.chunks is not None
-        chat = (
-            None
-            if unasked(ctx, recorder, "neighbours are sought by the question's words")
-            else ctx.models.chat(self.role)
-        )
+        if unasked(ctx, recorder, "neighbours are sought by the question's words"):
+            chat = None
+        else:
+            chat = ctx.models.chat(self.role)
         seeds, beside = state.chunks.items, neighbours(ctx.graph)
         order, taken = list[int](), set(seeds)
         for number, row in enumerate(seeds, 1):

@@ -160,11 +160,9 @@ class EndpointNodes(Operator):
 
 def relation_scores(relations: Ranking) -> tuple[float, ...]:
     """The score of each relation; an order without scores counts down."""
-    return (
-        relations.scores
-        if relations.scores is not None
-        else tuple(float(-place) for place in range(len(relations)))
-    )
+    if relations.scores is not None:
+        return relations.scores
+    return tuple(float(-place) for place in range(len(relations)))
 
 
 def connected_scores(graph: KnowledgeGraph, edges: np.ndarray) -> np.ndarray:

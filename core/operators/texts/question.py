@@ -70,11 +70,9 @@ class EmbedQuery(Operator):
             else getattr(state.keywords, self.text.split()[0])
         )
         if self.text != TEXTS[0] and not found:
-            instead = (
-                "nothing is searched by them"
-                if self.without == "nothing"
-                else "the question itself was encoded"
-            )
+            instead = "the question itself was encoded"
+            if self.without == "nothing":
+                instead = "nothing is searched by them"
             recorder.notes.append(f"There are no {self.text}; {instead}.")
             if self.without == "nothing":
                 return state.replace(vector=None)
@@ -149,11 +147,10 @@ class ExtractKeywords(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         text = state.question.text
-        found = (
-            None
-            if self.by == WORDS
-            else _asked(self.by, "keywords", ("high", "low"), text, ctx, recorder)
-        )
+        if self.by == WORDS:
+            found = None
+        else:
+            found = _asked(self.by, "keywords", ("high", "low"), text, ctx, recorder)
         if found is not None:
             said = [
                 f"{', '.join(some[:SHOWN])} ({level})"

@@ -68,16 +68,14 @@ class RelationsFromNodes(Operator):
             edges = np.sort(
                 graph.steps_from(np.array(sorted(state.nodes.items), np.int64), "both").edges
             )
-            edges = edges[
-                np.diff(edges, prepend=-1) != 0
-            ]  # each once; quicker than np.unique for very many
+            # each once; quicker than np.unique for very many
+            edges = edges[np.diff(edges, prepend=-1) != 0]
             heads, relations, tails = graph.triples(edges)
             if not self.alike and SIMILAR in graph.relation_names:
                 stated = relations != list(graph.relation_names).index(SIMILAR)
                 edges, heads, tails = edges[stated], heads[stated], tails[stated]
-            found = ranked(
-                "triple", edges, scores[heads] + scores[tails], self.keep
-            )  # of whose mentions each has one at least
+            # of whose mentions each has one at least
+            found = ranked("triple", edges, scores[heads] + scores[tails], self.keep)
         if self.mentions and self.keep:
             each = np.maximum(
                 chunks_of(ctx.graph, "edges").counts[np.array(found.items, np.int64)], 1
@@ -112,9 +110,8 @@ class ChunksFromRelations(Operator):
         edges, scores = arrays_of(state.relations)
         sums, there = _sums(chunks_of(ctx.graph, "edges"), edges, scores, n_chunks(ctx.graph))
         ids = np.flatnonzero(there)
-        least = (
-            sums.min() if 0 < len(ids) == len(sums) else 0.0
-        )  # a chunk that no relation tells has 0
+        # a chunk that no relation tells has 0
+        least = sums.min() if 0 < len(ids) == len(sums) else 0.0
         spread = sums.max() - least if len(ids) else 0.0
         scaled = (sums[ids] - least) / spread if spread > 0 else np.ones(len(ids))
         order = ranked("chunk", ids, scaled, max(self.keep, BEFORE_CUT))

@@ -41,11 +41,10 @@ class ByWords(Operator):
             return Ranking(KIND_OF[self.field], (), ())
         ctx.watch.report("Searching by words")
         scores = searchable(ctx.graph, of, self.by, ctx.watch)(state.question.text)
-        ids = (
-            np.flatnonzero(scores > 0)
-            if among is None
-            else np.array([i for i in among if scores[i] > 0], np.int64)
-        )
+        if among is None:
+            ids = np.flatnonzero(scores > 0)
+        else:
+            ids = np.array([i for i in among if scores[i] > 0], np.int64)
         order = ranked(KIND_OF[self.field], ids, scores[ids], max(self.keep, BEFORE_CUT))
         recorder.before_cut, found = order, order.head(self.keep)
         recorder.notes.append(

@@ -68,11 +68,10 @@ class SteinerSubgraph(Operator):
         edge_prizes, cost = self._edge_prizes(state.relations)
         heads, _, tails = ctx.graph.triples(np.array(list(edge_prizes), np.int64))
         start = sorted({*node_prizes, *heads.tolist(), *tails.tolist()})
-        around = (
-            nearest(ctx.graph, start, self.hops, "both", self.keep, ctx.watch)[0]
-            if start
-            else np.empty(0, np.int64)
-        )
+        if start:
+            around = nearest(ctx.graph, start, self.hops, "both", self.keep, ctx.watch)[0]
+        else:
+            around = np.empty(0, np.int64)
         nodes, edges = tree(ctx.graph, np.sort(around), node_prizes, edge_prizes, cost, ctx.watch)
         found = ranked("node", nodes, [node_prizes.get(node, 0.0) for node in nodes.tolist()])
         relations = ranked("triple", edges, [edge_prizes.get(edge, 0.0) for edge in edges.tolist()])

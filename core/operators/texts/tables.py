@@ -24,12 +24,8 @@ from core.operators.texts.hits import fitting
 from core.parameters import param
 from core.types import ContextTable, Ranking, State
 
-TITLES = {
-    "node": "Entities",
-    "triple": "Relationships",
-    "community": "Reports",
-    "chunk": "Sources",
-}  # in the prompt's order
+# in the prompt's order
+TITLES = {"node": "Entities", "triple": "Relationships", "community": "Reports", "chunk": "Sources"}
 BUDGET_HELP = "How many tokens this table may have; 0 is no limit, -1 leaves it out."
 Rows = list[tuple[str, ...]]
 
@@ -106,11 +102,10 @@ def _table(graph: KnowledgeGraph, hits: Ranking, budget: int) -> ContextTable:
 
 
 def _nodes(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
-    types = (
-        graph.columns.nodes.texts("type", ids)
-        if graph.columns.nodes is not None
-        else [""] * len(ids)
-    )
+    if graph.columns.nodes is not None:
+        types = graph.columns.nodes.texts("type", ids)
+    else:
+        types = [""] * len(ids)
     return ("entity", "type", "description"), list(
         zip(graph.names(ids), types, node_texts(graph, ids))
     )
@@ -118,11 +113,10 @@ def _nodes(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], 
 
 def _relations(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
     heads, _, tails = graph.triples(np.asarray(ids, np.int64))
-    keywords = (
-        graph.columns.edges.texts("keywords", ids)
-        if graph.columns.edges is not None
-        else [""] * len(ids)
-    )
+    if graph.columns.edges is not None:
+        keywords = graph.columns.edges.texts("keywords", ids)
+    else:
+        keywords = [""] * len(ids)
     heavy = weights(graph)
     weight_texts = [""] * len(ids) if heavy is None else [f"{heavy[edge]:g}" for edge in ids]
     rows = zip(

@@ -30,15 +30,8 @@ from core.runtime.separate_columns import column_rows
 from core.watch import NO_WATCH, Watch
 
 AUTO, TREC, PREDICTIONS = "auto", "trec", "hotpotqa"
-HELD = (
-    "data",
-    "rows",
-    "results",
-    "samples",
-    "predictions",
-    "responses",
-    "traces",
-)  # keys that hold the rows
+# keys that hold the rows
+HELD = ("data", "rows", "results", "samples", "predictions", "responses", "traces")
 LOOKED_AT = 20  # rows by which a format is known
 Row = Mapping[str, Any]
 
@@ -385,12 +378,11 @@ def _table(file: Source, watch: Watch) -> Iterator[Row]:
 def _predictions(row: Row) -> Mapping[str, Any]:
     """The answers by question id of a file of predictions; none where it is no such file."""
     answers = row.get("answer") if isinstance(row.get("answer"), Mapping) else row
-    return (
-        answers
-        if answers
-        and all(isinstance(key, str) and isinstance(one, str) for key, one in answers.items())
-        else {}
-    )
+    if answers and all(
+        isinstance(key, str) and isinstance(one, str) for key, one in answers.items()
+    ):
+        return answers
+    return {}
 
 
 def _predicted(row: Row) -> Iterator[RunRow]:

@@ -136,11 +136,10 @@ def _document(one: Any, id: str, score: float | None) -> GivenDocument | None:
         document = GivenDocument(id, one[0].strip(), sound(body).strip(), score)
     else:
         text = text_in(one).strip()
-        document = (
-            GivenDocument(id, text=text, score=score)
-            if id
-            else GivenDocument(named=text, score=score)
-        )
+        if id:
+            document = GivenDocument(id, text=text, score=score)
+        else:
+            document = GivenDocument(named=text, score=score)
     return document if document.label else None
 
 

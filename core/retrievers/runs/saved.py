@@ -33,9 +33,8 @@ STATEMENTS = (
     "CREATE INDEX rows_by_id ON rows (run, id)",
     "CREATE INDEX rows_by_text ON rows (run, text)",
 )
-SCHEMA = Schema(
-    "the finished runs", STATEMENTS, application=0x486F7046, version=1
-)  # "HopF" in the file's header
+# "HopF" in the file's header
+SCHEMA = Schema("the finished runs", STATEMENTS, application=0x486F7046, version=1)
 OWNED_AS = "finished run"
 LONGEST_NAME = 40
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")

@@ -160,10 +160,11 @@ def _attributes(row: Mapping[str, Any]) -> Mapping[str, Any]:
         for key, value in row.items()
         if key.startswith("attributes.")
     }
+    # CSV holds texts
     return {
         key: parsed(value) if key in LISTS and isinstance(value, str) else value
         for key, value in columns.items()
-    }  # CSV holds texts
+    }
 
 
 def _retrieved(known: Mapping[str, Any]) -> tuple[GivenDocument, ...]:
@@ -197,9 +198,8 @@ def _observations(row: Mapping[str, Any]) -> Iterator[_Span]:
                 yield _observation(one, id, False)
         return
     alone = "traceId" not in row
-    root = (
-        alone or row.get("isRootObservation") is True or not row.get("parentObservationId")
-    )  # one marked so may have a parent elsewhere
+    # one marked so may have a parent elsewhere
+    root = alone or row.get("isRootObservation") is True or not row.get("parentObservationId")
     yield _observation(row, text_in(row.get("id") if alone else row.get("traceId")), root)
 
 

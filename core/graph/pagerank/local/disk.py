@@ -21,9 +21,8 @@ if sys.platform != "win32":
 PAGE = mmap.PAGESIZE  # bytes
 FEW = 24  # pages that a search may have waited for before it has them read ahead
 LARGE = 1 << 28  # bytes of an array from which on this is looked at
-ASKABLE = (
-    sys.platform != "win32"
-)  # whether the system says what was waited for, and reads what it is asked to
+# whether the system says what was waited for, and reads what it is asked to
+ASKABLE = sys.platform != "win32"
 
 if ASKABLE:
     _madvise = ctypes.CDLL(None).madvise

@@ -58,10 +58,8 @@ def _comes_back(problem: Problem) -> float:
     With b that part, a node of degree k hands back damping^2 / k at once, and again b of what it hands on to the k - 1 others:
     b = damping^2 / (k - b (k - 1)), the root below 1. Zero in one direction or with weights, where that is not known.
     """
-    share = (
-        min(1.0, problem.graph.n_nodes / max(1, problem.steps))
-        if len(problem.links.degree_bytes)
-        else 0.0
-    )
+    share = 0.0
+    if len(problem.links.degree_bytes):
+        share = min(1.0, problem.graph.n_nodes / max(1, problem.steps))
     once = problem.damping**2 * share
     return 2.0 * once / (1.0 + sqrt(1.0 - 4.0 * once * (1.0 - share)))

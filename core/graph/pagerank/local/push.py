@@ -28,22 +28,15 @@ from core.graph.pagerank.local.table import (
 )
 from core.graph.pagerank.problem import Found, Problem
 
-FIRST, TIGHTER, FINEST = (
-    0.1,
-    2.0,
-    1e-16,
-)  # the first bar for each node to keep, its divisor from one to the next, the last bar
+# the first bar for each node to keep, its divisor from one to the next, the last bar
+FIRST, TIGHTER, FINEST = (0.1, 2.0, 1e-16)
 FINER = 2.0  # how far the bar lies below the last score where as many as are kept lie about it
 NOTHING = 1e-12  # the residual that counts as none
 AHEAD, WHOLE = 512, 1 << 31  # nodes read ahead from the disk; steps of a node
-SOON, LOOK = (
-    32,
-    2000,
-)  # edges to the first look whether the disk is waited for, which double, and in the most
-WORK, LEAST = (
-    15,
-    200_000,
-)  # edges for each node to keep, over the share that may be missed; and at least
+# edges to the first look whether the disk is waited for, which double, and in the most
+SOON, LOOK = (32, 2000)
+# edges for each node to keep, over the share that may be missed; and at least
+WORK, LEAST = (15, 200_000)
 
 
 def local_push(problem: Problem, budget: int | None = None) -> Found:
@@ -76,9 +69,8 @@ def local_push(problem: Problem, budget: int | None = None) -> Found:
             about = looks.about(scores, last)
             if spent or settled or bar * (FINER if about >= keep else 1.0) <= last:
                 crowded = about >= CROWD * keep
-                if (
-                    crowded
-                ):  # the seeds' own neighbours: all of them are given what the seeds hold by now
+                # the seeds' own neighbours: all of them are given what the seeds hold by now
+                if crowded:
                     _push_seeds(work, problem, disk)
                     scores, left, last = expected(work.table, problem, disk)
                 walked = looks.ask(work.table, scores, left, last, crowded)

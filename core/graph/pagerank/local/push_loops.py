@@ -23,10 +23,8 @@ from core.graph.pagerank.local.table import (
 )
 
 BATCH, ROW = 16, 16  # nodes of the queue, and steps of a node, that are read ahead
-DONE, SPENT = (
-    0,
-    -1,
-)  # of `push`: nothing over the bar is left, or the budget is spent; more is the slots it needs
+# of `push`: nothing over the bar is left, or the budget is spent; more is the slots it needs
+DONE, SPENT = (0, -1)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -235,11 +233,10 @@ def add_far(table, scores, far, links):
         if way == 3:
             total = strength[node]
         elif len(strength) == 0:
-            total = (
-                in_indptr[node + 1] - in_indptr[node]
-                if way == 1
-                else out_indptr[node + 1] - out_indptr[node]
-            )
+            if way == 1:
+                total = in_indptr[node + 1] - in_indptr[node]
+            else:
+                total = out_indptr[node + 1] - out_indptr[node]
         elif way == 1:
             for at in range(in_indptr[node], in_indptr[node + 1]):
                 total += in_weights[at]

@@ -18,14 +18,10 @@ from core.graph.pagerank.problem import Problem
 
 LOW, HIGH = 0.75, 1.35  # scores about the last one that are computed once more
 SMALL = MANY - 1  # steps in the most of nodes that are; more than one byte tells are not told apart
-CROWD, FEW = (
-    2,
-    4,
-)  # so many times those to keep lie there: of those near the last place, neighbours of so many steps are computed first
-NEAR, STEADY = (
-    0.008,
-    0.005,
-)  # about the last one, scores that count as near it; how far these may change apart from one another
+# so many times those to keep lie there: of those near the last place, neighbours of so many steps are computed first
+CROWD, FEW = (2, 4)
+# about the last one, scores that count as near it; how far these may change apart from one another
+NEAR, STEADY = (0.008, 0.005)
 
 
 class Looks:
@@ -51,9 +47,8 @@ class Looks:
         self._closely(table, scores, left, np.setdiff1d(band, self._slots))
         if len(known):
             change = scores[asked] / self._scores[near] if len(asked) else np.zeros(1)
-            if np.std(change) <= STEADY * np.median(
-                change
-            ):  # the others will have changed as these have
+            # the others will have changed as these have
+            if np.std(change) <= STEADY * np.median(change):
                 scores[known] = self._scores[~near] * np.median(change)
             else:
                 self._closely(table, scores, left, known)

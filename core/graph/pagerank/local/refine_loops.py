@@ -31,11 +31,10 @@ def _held(
     if near < 0:
         return far * weight
     held = cells[near, ESTIMATE] + stays * cells[near, RESIDUAL]
-    divisor = (
-        strength[node]
-        if len(strength)
-        else max(1.0, count_of(nodes, cells, near, way, out_indptr, in_indptr, degree_bytes))
-    )
+    if len(strength):
+        divisor = strength[node]
+    else:
+        divisor = max(1.0, count_of(nodes, cells, near, way, out_indptr, in_indptr, degree_bytes))
     return weight * (far + held / divisor)
 
 
@@ -94,9 +93,8 @@ def _read_about(slots, most, few, table, links):
     seen = np.int64(0)
     for slot in slots:
         seen += out_indptr[nodes[slot]] + in_indptr[nodes[slot]]
-    for look in range(
-        5 if few and len(degree_bytes) else 2
-    ):  # without degrees nobody knows who has few steps
+    # without degrees nobody knows who has few steps
+    for look in range(5 if few and len(degree_bytes) else 2):
         for slot in slots:
             node = nodes[slot]
             if (

@@ -16,22 +16,16 @@ from numba import njit
 from core.graph.degrees import MANY
 
 FIRST = 1 << 14  # slots of new work arrays
-LARGEST, SPARE = (
-    1 << 18,
-    8,
-)  # slots of the largest that are kept for the next search, and how many such
+# slots of the largest that are kept for the next search, and how many such
+LARGEST, SPARE = (1 << 18, 8)
 ROOM = 4  # so many times what is needed is made where it is no more than that, since all nodes are hashed again then
-MULTIPLIER, LOW = (
-    np.uint64(0x9E3779B97F4A7C15),
-    np.uint64(0xFFFFFFFF),
-)  # Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
+# Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
+MULTIPLIER, LOW = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF))
 
-COUNT, HEAD, SIZE, STEPS, SEEN = range(
-    5
-)  # of `state`: slots in use, the queue's first entry and length, edges walked, what was read ahead
-RESIDUAL, LIMIT, ESTIMATE, DEGREE = range(
-    4
-)  # of `cells`: one cache line holds all that a push asks of a slot
+# of `state`: slots in use, the queue's first entry and length, edges walked, what was read ahead
+COUNT, HEAD, SIZE, STEPS, SEEN = range(5)
+# of `cells`: one cache line holds all that a push asks of a slot
+RESIDUAL, LIMIT, ESTIMATE, DEGREE = range(4)
 
 
 NOBODY = np.empty(0, np.uint8)  # degrees that are not known

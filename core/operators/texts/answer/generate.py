@@ -18,11 +18,8 @@ TEMPLATE_HELP = (
     "A prompt of your own in the place of ours: a text with {question} and {tables} where they belong. What comes before a line --- is the "
     "system message."
 )
-BUDGETS = {
-    "triple": 4800,
-    "community": 3200,
-    "chunk": 4000,
-}  # where a line sets none: nano-graphrag's
+# where a line sets none: nano-graphrag's
+BUDGETS = {"triple": 4800, "community": 3200, "chunk": 4000}
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,11 +84,10 @@ def prompt_of(question: Question, tables: tuple[ContextTable, ...], template: st
     """The prompt that shows these tables, ours or by a person's own template, and how many hits of each kind it shows."""
     own = own_prompt(template, PLACES) if template else None
     values = {"tables": as_text(tables) or "(nothing was found)", "question": question.text}
-    sent = (
-        with_examples("texts", own, 0, **values)
-        if own
-        else messages("texts", "tables", question.abstract, **values)
-    )
+    if own:
+        sent = with_examples("texts", own, 0, **values)
+    else:
+        sent = messages("texts", "tables", question.abstract, **values)
     shown = Counter({table.kind: len(table.items) for table in tables})
     return Prompt(
         sent,

@@ -98,11 +98,9 @@ class AnswerFromPassages(Operator):
         return state.replace(prompt=prompt, answer=self._answer(reply.text, recorder))
 
     def _messages(self, question: Question, texts: list[str]) -> Messages:
-        shown = (
-            [f"[{number}] {text}" for number, text in enumerate(texts, 1)]
-            if self.form == "numbered"
-            else texts
-        )
+        shown = texts
+        if self.form == "numbered":
+            shown = [f"[{number}] {text}" for number, text in enumerate(texts, 1)]
         values = {"passages": "\n\n".join(shown) or NOTHING, "question": question.text}
         if self.template:
             return with_examples("passages", own_prompt(self.template, PLACES), 0, **values)
@@ -129,8 +127,6 @@ def given(state: State) -> Ranking:
 
 def passage_texts(graph: KnowledgeGraph, found: Ranking) -> list[str]:
     """What a reader sees of each hit: a chunk with its title, a node as its text."""
-    return (
-        [chunk_label(graph, row) for row in found.items]
-        if found.kind == "chunk"
-        else node_labels(graph, found.items)
-    )
+    if found.kind == "chunk":
+        return [chunk_label(graph, row) for row in found.items]
+    return node_labels(graph, found.items)

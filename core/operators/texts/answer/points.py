@@ -40,12 +40,8 @@ SCHEMA = {
     "additionalProperties": False,
 }
 BEST = 100  # of a score
-PARTS, UNREADABLE, NOT_REACHED, SHOWN = (
-    "parts",
-    "unreadable parts",
-    "parts not reached",
-    "points",
-)  # what the steps count
+# what the steps count
+PARTS, UNREADABLE, NOT_REACHED, SHOWN = ("parts", "unreadable parts", "parts not reached", "points")
 PER_HELP = "item: each report and each passage on its own (the paper); packed: as many together as `group` holds (the code)."
 GROUP_HELP = "Of what is read at once; less where the model has less room."
 EMPTY_HELP = (
@@ -130,11 +126,9 @@ class Points(Operator):
         return state.replace(points=tuple(points))
 
     def words(self) -> str:
-        return (
-            "points of each report and passage"
-            if self.per == "item"
-            else "points of packed reports"
-        )
+        if self.per == "item":
+            return "points of each report and passage"
+        return "points of packed reports"
 
 
 @dataclass(frozen=True, repr=False)

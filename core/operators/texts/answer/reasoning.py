@@ -49,11 +49,9 @@ class AnswerFromEvidence(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         paths = ctx.graph.texts(state.paths.items) if state.paths else []
-        relations = (
-            ctx.graph.triple_texts(np.array(state.relations.items, np.int64))
-            if state.relations
-            else []
-        )
+        relations = []
+        if state.relations:
+            relations = ctx.graph.triple_texts(np.array(state.relations.items, np.int64))
         hits, asked_text = (
             {"triple": len(relations)} if relations else {},
             dict(question=state.question.text),
