@@ -14,9 +14,8 @@ from hypothesis import settings
 from core.io.home import graphs_folder, models_folder
 from core.runtime.weight import return_unused
 
-if (
-    "PYTEST_XDIST_WORKER" in os.environ
-):  # workers side by side have a thread each, as threads that wait for each other spin
+# workers side by side have a thread each, as threads that wait for each other spin
+if "PYTEST_XDIST_WORKER" in os.environ:
     for name in ("HOPSCOPE_THREADS", "OMP_NUM_THREADS"):
         os.environ.setdefault(name, "1")
 
@@ -46,9 +45,8 @@ def pytest_unconfigure():
     _HOME.cleanup()
 
 
-GROWTH = (
-    100 << 20
-)  # bytes by which a process may grow before what is no longer used in it is given back
+# bytes by which a process may grow before what is no longer used in it is given back
+GROWTH = 100 << 20
 _process = psutil.Process()
 _size = 0
 
@@ -77,9 +75,8 @@ def _give_back() -> None:
     _size = _process.memory_info().rss
 
 
-settings.register_profile(
-    "tests", deadline=None
-)  # an example takes what a busy computer needs for it
+# an example takes what a busy computer needs for it
+settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
 
 TOY = ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A", "D>D")  # ids 0..4 are A B C D E

@@ -68,11 +68,9 @@ def reply(body: dict) -> str:
     """The reply to a request, by what was asked alone: under a schema what it allows, else words; of no use to any question."""
     schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
     drawn = random.Random(hashlib.sha256(json.dumps(body["messages"]).encode()).digest())
-    return (
-        f"Answer {drawn.getrandbits(32):08x}"
-        if schema is None
-        else json.dumps(_filled(schema, drawn))
-    )
+    if schema is None:
+        return f"Answer {drawn.getrandbits(32):08x}"
+    return json.dumps(_filled(schema, drawn))
 
 
 def _filled(schema: dict, drawn: random.Random):

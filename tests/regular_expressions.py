@@ -133,9 +133,8 @@ def _seconds(pattern: Pattern, text: str, anywhere: bool, soon: float = SOON) ->
 def _alarm(late: float) -> Iterator[None]:
     def ring(*_):  # in the time of all threads, some of which may be at other work
         if time.thread_time() >= late:
-            signal.setitimer(
-                signal.ITIMER_VIRTUAL, 0
-            )  # it rings once, also where what is raised here ends the lines that stop it
+            # it rings once, also where what is raised here ends the lines that stop it
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             raise TimeoutError
 
     before = signal.signal(signal.SIGVTALRM, ring)

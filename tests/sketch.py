@@ -30,20 +30,19 @@ class Sketch:
     """Unit vectors of signs: of the sum of a text's words, each of which has signs of its own. Texts that share words are alike."""
 
     def encode(self, texts, watch=NO_WATCH):
-        return (
-            np.stack([self._vector(words(text)) for text in texts])
-            if len(texts)
-            else np.zeros((0, SIZE), np.float32)
-        )
+        if len(texts):
+            return np.stack([self._vector(words(text)) for text in texts])
+        return np.zeros((0, SIZE), np.float32)
 
     def encode_tokens(self, texts, watch=NO_WATCH):
         for place, text in enumerate(texts):
             yield [place], np.stack([self._vector([word]) for word in ["[", *words(text), "]"]])
 
     def _vector(self, found):
+        # which is odd, so never 0
         total = sum(
             (_signs(word).astype(np.int32) * 2 for word in found), _signs("").astype(np.int32)
-        )  # which is odd, so never 0
+        )
         return np.sign(total).astype(np.float32) / 32
 
 

@@ -34,13 +34,8 @@ from pages.parts.shared.wording import DOMAIN, LOCALE
 
 POT = LOCALE / f"{DOMAIN}.pot"
 TEXTS = {"tr", "caption", "write"}  # functions whose first argument is a text
-NOUNS = {
-    "many",
-    "noun",
-    "nounOf",
-    "nouns",
-    "plural",
-}  # those with a noun, after its number except in `nouns`, and perhaps its plural
+# those with a noun, after its number except in `nouns`, and perhaps its plural
+NOUNS = {"many", "noun", "nounOf", "nouns", "plural"}
 CALL = re.compile(rf"\b({'|'.join(sorted(NOUNS))}|tr)\(")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[()\[\]{},]')
 HEADER = "# The texts of Hopscope's screens, in English: written by `make strings`, see docs/translating.md."

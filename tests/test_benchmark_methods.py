@@ -92,9 +92,8 @@ def test_quality_and_cost_by_both_extractors(tmp_path, monkeypatch, capsys):
         told = dict(zip(head, rows[f"`vgraphrag-{name}`"]))
         assert told["n"] == "1" and told["Graph"] == f"tkg-{name}"
         assert told[metric("accuracy").described()["title"]].startswith("1")
-        assert (
-            told[metric("passage_recall@4").described()["title"]] == "–"
-        )  # there are two chunks, so none hands on four
+        # there are two chunks, so none hands on four
+        assert told[metric("passage_recall@4").described()["title"]] == "–"
     chunks, calls, tokens, *_, each, _, _ = rows["tkg-described"]
     assert (
         chunks == "2"

@@ -41,9 +41,8 @@ def test_a_dockerfile_runs_a_command_that_is_known(name):
 @pytest.mark.parametrize("name", DOCKERFILES)
 def test_it_installs_what_the_checkout_pins(name):
     text = (ROOT / name).read_text("utf-8")
-    assert (
-        "-c constraints.txt" in text and "torch" not in text
-    )  # which only the extra of other encoders brings
+    # which only the extra of other encoders brings
+    assert "-c constraints.txt" in text and "torch" not in text
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
         "optional-dependencies"
     ]

@@ -24,24 +24,17 @@ from tests.films import films, kit
 from tests.test_examples_in_docstrings import failures, names
 
 __all__ = ["films", "kit", "names"]
-ADDED = (
-    "core/operators/degree.py",
-    "core/graph/readers/dot.py",
-)  # which CONTRIBUTING.md adds as examples
+# which CONTRIBUTING.md adds as examples
+ADDED = ("core/operators/degree.py", "core/graph/readers/dot.py")
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *DOCS]
-WRITTEN = [
-    page for page in DOCS if page.name != "operators-and-instances.md"
-]  # by hand, not from docstrings
-MAX_LINES, LINE, FIRST_LINES = (
-    5,
-    150,
-    30,
-)  # of a paragraph, characters of a line, lines within which a page has its example
+# by hand, not from docstrings
+WRITTEN = [page for page in DOCS if page.name != "operators-and-instances.md"]
+# of a paragraph, characters of a line, lines within which a page has its example
+MAX_LINES, LINE, FIRST_LINES = (5, 150, 30)
 ITEM = re.compile(r"\s*(?:[-*]|\d+\.) ")
-BLOCK = re.compile(
-    r"\||#|<!--|!\[| {4}"
-)  # the beginning of a line of a table, heading, mark, picture or code
+# the beginning of a line of a table, heading, mark, picture or code
+BLOCK = re.compile(r"\||#|<!--|!\[| {4}")
 
 
 def paragraphs(text: str) -> list[tuple[int, list[str]]]:

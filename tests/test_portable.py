@@ -78,11 +78,12 @@ def moves_in(tree: ast.AST) -> Iterator[int]:
             by_os = isinstance(node.func.value, ast.Name) and node.func.value.id in ("os", "shutil")
             if by_os and node.func.attr in ("rename", "renames", "replace", "move"):
                 yield node.lineno
+            # of a path; a text has two
             elif (
                 node.func.attr in ("rename", "replace")
                 and len(node.args) == 1
                 and not node.keywords
-            ):  # of a path; a text has two
+            ):
                 yield node.lineno
 
 
@@ -93,20 +94,18 @@ def without_encoding(tree: ast.AST) -> Iterator[int]:
             keyword.arg == "encoding" for keyword in node.keywords
         ):
             continue
-        name = (
-            node.func.id
-            if isinstance(node.func, ast.Name)
-            else node.func.attr
-            if isinstance(node.func, ast.Attribute)
-            else ""
-        )
+        if isinstance(node.func, ast.Name):
+            name = node.func.id
+        elif isinstance(node.func, ast.Attribute):
+            name = node.func.attr
+        else:
+            name = ""
         if name == "open":
             mode = node.args[1:2] if isinstance(node.func, ast.Name) else node.args[:1]
-            text = (
-                isinstance(node.func, ast.Name)
-                if not mode
-                else isinstance(mode[0], ast.Constant) and "b" not in str(mode[0].value)
-            )
+            if not mode:
+                text = isinstance(node.func, ast.Name)
+            else:
+                text = isinstance(mode[0], ast.Constant) and "b" not in str(mode[0].value)
             if text:
                 yield node.lineno
         elif name in ("read_text", "write_text") and len(node.args) <= (

@@ -14,13 +14,14 @@ import pytest
 from tests.regular_expressions import slow_text
 
 FILES = ("core.io", "core.questions", "core.corpus", "core.graph", "core.datasets")
+# and what servers say
 REPLIES = (
     "core.models",
     "core.operators",
     "core.builds",
     "core.indexes.walks",
     "core.evaluation.metrics",
-)  # and what servers say
+)
 
 
 def modules():

@@ -103,11 +103,10 @@ def test_what_it_imports_of_ours_lies_in_it(wheel):
         text = files.read(name).decode("utf-8")
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Import | ast.ImportFrom):
-                modules = (
-                    [one.name for one in node.names]
-                    if isinstance(node, ast.Import)
-                    else [node.module or ""]
-                )
+                if isinstance(node, ast.Import):
+                    modules = [one.name for one in node.names]
+                else:
+                    modules = [node.module or ""]
                 assert not [
                     one for one in modules if one.partition(".")[0] in ("core", "pages", "tests")
                 ], (name, modules)

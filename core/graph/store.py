@@ -68,8 +68,9 @@ class Graph(KnowledgeGraph):
     in_edges: np.ndarray  # int32 or int64 [m]
     in_heads: np.ndarray  # int32 [m], heads[in_edges]
     name_offsets: np.ndarray  # int64 [n + 1] into names_utf8; [0] where the nodes are only numbered
-    # int32 [n], node ids ordered by the bytes of their names; empty where they are only numbered
-    name_order: np.ndarray
+    name_order: (
+        np.ndarray
+    )  # int32 [n], node ids ordered by the bytes of their names; empty where they are only numbered
     names_utf8: np.ndarray  # uint8
     folder: FilePath | None = None
     data: FilePath | None = None  # the folder of the array files within it
@@ -93,8 +94,9 @@ class Graph(KnowledgeGraph):
             try:
                 return cls._open(folder, meta)
             except StoreError:
-                # a build may have put a new store in place between our two looks
-                newer = read_meta(folder)
+                newer = read_meta(
+                    folder
+                )  # a build may have put a new store in place between our two looks
                 if newer == meta:
                     raise
                 meta = newer
@@ -245,20 +247,18 @@ class Graph(KnowledgeGraph):
     def triples(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(heads, relations, tails) of the edges, int64, in their order."""
         self.check_sound()
-        # type: ignore[return-value]
         return tuple(
             np.asarray(column[edges], np.int64)
             for column in (self.heads, self.relations, self.tails)
-        )
+        )  # type: ignore[return-value]
 
     def adjacency(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """(out_indptr, tails, in_indptr, in_heads) of the whole graph, without memory maps around them."""
         self.check_sound()
-        # type: ignore[return-value]
         return tuple(
             np.asarray(values)
             for values in (self.out_indptr, self.tails, self.in_indptr, self.in_heads)
-        )
+        )  # type: ignore[return-value]
 
     @cached_property
     def degree_bytes(self) -> np.ndarray:

@@ -36,6 +36,7 @@ ALL = (
     "compose",
     "screen",
 )
+# commands with options of their own
 APART = (
     "generate",
     "store",
@@ -54,7 +55,7 @@ APART = (
     "install",
     "neighbours",
     "gold",
-)  # commands with options of their own
+)
 
 
 def main() -> None:

@@ -26,6 +26,7 @@ from core.operators.base import Line
 from core.sources import Ask, GraphSource
 from tests.benchmarks.chains import EACH, SEED, _right, _told
 
+# with how many entities a question has; two stand for more
 SETS = (
     ("metaqa-1hop-test", 1),
     ("metaqa-2hop-test", 1),
@@ -35,7 +36,7 @@ SETS = (
     ("webqsp-answerable", 1),
     ("cwq-answerable", 1),
     ("cwq-answerable", 2),
-)  # with how many entities a question has; two stand for more
+)
 PUBLISHED, OWN = (
     ("lego-1", "lego-12", "lego-14"),
     ("chain-ranking", "chain-intersection", "chain-votes"),
@@ -51,9 +52,10 @@ def run() -> list[dict]:
         pair for pair in SETS if not ONLY or any(word in pair[0] for word in ONLY)
     ):
         asks = list(_asks(engine, name, entities))
+        # else it is chain ranking
         lines = PUBLISHED + tuple(
             line for line in OWN if entities > 1 or line != "chain-intersection"
-        )  # else it is chain ranking
+        )
         asked = {
             line: np.array([_asked(engine, ask, known[line].line) for ask in asks], float)
             for line in lines

@@ -75,9 +75,8 @@ def run() -> list[dict]:
     ]
     for name, line in LINES.items():
         for told, asked in asks.items():
-            LaneRun(asked[0], line, engine.environment, Prefixes()).retrieve(
-                Progress()
-            )  # builds and loads what is kept
+            # builds and loads what is kept
+            LaneRun(asked[0], line, engine.environment, Prefixes()).retrieve(Progress())
             good, took = zip(*(_timed(engine, ask, line) for ask in asked))
             wall, busy = np.array(took).T * 1e3
             aim = AIMS.get(name, {}).get(told)

@@ -52,11 +52,8 @@ class Mix:
     cold: bool = False
 
 
-DEFAULT_LANES = (
-    "lego-14",
-    "lego-12",
-    "chain-ranking",
-)  # those of the page, as a permalink names them
+# those of the page, as a permalink names them
+DEFAULT_LANES = ("lego-14", "lego-12", "chain-ranking")
 MIXES = {
     "light": Mix({"graph": 1.0}, LANES),
     "default": Mix(
@@ -382,13 +379,12 @@ def shares(samples: list[str]) -> dict[str, float]:
             or ".sleep" in last
         ):
             continue
-        kind = (
-            "models"
-            if "core/models/" in stack
-            else "pages"
-            if "script_runner.py" in stack
-            else "rest"
-        )
+        if "core/models/" in stack:
+            kind = "models"
+        elif "script_runner.py" in stack:
+            kind = "pages"
+        else:
+            kind = "rest"
         counts[kind] += int(count)
     total = counts.total() or 1
     return {kind: counts[kind] / total for kind in ("models", "pages", "rest")}

@@ -38,6 +38,7 @@ import psutil
 
 from core.watch import NO_WATCH, Watch
 
+# the builds, and the rows without a language model that are asked on them
 ROWS = {
     "chunks": ("vanilla-rag", "bm25-passages"),
     "kg-noun-phrases": ("g-retriever", "dalk"),
@@ -51,12 +52,11 @@ ROWS = {
         "bm25",
         "hipporag-2-corpus-graph",
     ),  # others there read documents by a model
-}  # the builds, and the rows without a language model that are asked on them
+}
 CHANGED = 5  # documents that are added, and removed
 SIZE, WORDS = 384, 1 << 14  # of made vectors: numbers, and words that are told apart
-NAMED = re.compile(
-    r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)*|\b[a-z]{5,} [a-z]{6,}\b"
-)  # what a made fact takes for a name
+# what a made fact takes for a name
+NAMED = re.compile(r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)*|\b[a-z]{5,} [a-z]{6,}\b")
 MADE = ("vectors", "facts")
 
 
@@ -338,15 +338,14 @@ def _documents(lane) -> set[str]:
     from core.graph.texts import chunks_of
 
     chunks, nodes = lane.state.chunks, lane.state.nodes
-    rows = (
-        list(chunks.items)
-        if chunks
-        else [
+    if chunks:
+        rows = list(chunks.items)
+    else:
+        rows = [
             row
             for node in (nodes.items[:20] if nodes else ())
             for row in chunks_of(lane.graph, "nodes")[node]
         ]
-    )
     return {*lane.graph.columns.chunks.texts("document", rows)}
 
 

@@ -90,10 +90,8 @@ def fill(folder: Path) -> None:
         for note in ("first", "second"):
             save(whole(demo()[0].id), notes=note, tags=("kept",))
         save_line("Mine", parse_line(fault_work.LINES[0]))
-        for name in (
-            "evaluations.sqlite",
-            "cases.sqlite",
-        ):  # whoever still has it open: all of it is in the file, nothing written ahead
+        # whoever still has it open: all of it is in the file, nothing written ahead
+        for name in ("evaluations.sqlite", "cases.sqlite"):
             with closing(sqlite3.connect(folder / name)) as database:
                 assert database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() == (0, 0, 0)
         (folder / "retrievers.toml").write_text('[mine]\nurl = "http://127.0.0.1:9/"\n')

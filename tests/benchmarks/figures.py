@@ -38,11 +38,8 @@ SLOW = [
     *"lego-12-vectors lego-12-vectors-joined lego-v1-8 lego-v1-10 lego-v1-11 lego-v1-12 kelp kelp-plain".split(),
 ]
 READING = ("llm-embeddings",)  # a language model, though it gives vectors
-LONG = (
-    "lego-13-rounds",
-    "lego-13-llm-embeddings",
-    "lego-v1-19",
-)  # a language model reads for many minutes a question
+# a language model reads for many minutes a question
+LONG = ("lego-13-rounds", "lego-13-llm-embeddings", "lego-v1-19")
 
 
 @dataclass(frozen=True)
@@ -118,15 +115,12 @@ def table(instances: list[Instance], found: dict[tuple[str, bool], Summary]):
         cells = [by_hops(run, instance.id, name) for name, _ in STAGES] + [
             str(size(run, instance.id))
         ]
-        cells += (
-            [
+        if answered:
+            cells += [
                 by_hops(answered, instance.id, "hits@1"),
                 str(size(answered, instance.id)),
                 seconds(answered, instance.id),
             ]
-            if answered
-            else []
-        )
         yield f"| `{instance.id}` | {' | '.join(cells)} |"
 
 

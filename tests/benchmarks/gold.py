@@ -471,11 +471,10 @@ def table(
         every = Counts()
         for corpus in corpora:
             some, counts = [one for one in rows if one.corpus == corpus], Counts()
-            pairs = (
-                found_whole(some, extractor, models)
-                if whole
-                else zip(some, extracted(some, extractor, models))
-            )
+            if whole:
+                pairs = found_whole(some, extractor, models)
+            else:
+                pairs = zip(some, extracted(some, extractor, models))
             for one, what in pairs:
                 counts.add(scored(one, what))
             found[extractor, corpus] = counts.shares()

@@ -51,11 +51,9 @@ def _paths(engine: Engine, each: int) -> Iterator[dict]:
             for question in _drawn(source.questions(name), each):
                 lane = _ran(engine, source.ask(question, model=False), known[line])
                 named = lane.graph.names(lane.state.reader or ())[:1]
-                texts = (
-                    [lane.graph.text(path) for path in lane.state.paths.items]
-                    if lane.state.paths
-                    else []
-                )
+                texts = []
+                if lane.state.paths:
+                    texts = [lane.graph.text(path) for path in lane.state.paths.items]
                 if set(named) & set(question.answers):
                     one = influence(lane, engine.environment, by_model=False)
                     found.append(

@@ -129,11 +129,11 @@ def _fitting(graph, questions: list[Question], most: int = SAMPLE) -> list[Quest
         for question in questions
         if question.entities and all(graph.nodes_named(name) for name in question.entities)
     ]
-    return (
-        [fit[i] for i in np.unique(np.linspace(0, len(fit) - 1, min(most, len(fit))).astype(int))]
-        if fit
-        else []
-    )
+    if fit:
+        return [
+            fit[i] for i in np.unique(np.linspace(0, len(fit) - 1, min(most, len(fit))).astype(int))
+        ]
+    return []
 
 
 def main() -> None:

@@ -47,12 +47,8 @@ CROSSED = [
     ("webqsp-answerable", "cwq-answerable", 100_000, ANY),
     ("cwq-answerable", "webqsp-answerable", 100_000, ANY),
 ]
-CONDITIONS = (
-    *METAQA,
-    *REWORDED,
-    *OWN,
-    *CROSSED,
-)  # set asked, solved questions, of each set, the most alike that may vote
+# set asked, solved questions, of each set, the most alike that may vote
+CONDITIONS = (*METAQA, *REWORDED, *OWN, *CROSSED)
 
 
 def run() -> list[dict]:
@@ -80,9 +76,10 @@ def run() -> list[dict]:
                         "note": note,
                     }
                 )
+    # over the conditions
     corrected = [
         p for at in range(len(values)) for p in holm([test.p for test in tests[at :: len(values)]])
-    ]  # over the conditions
+    ]
     ordered = [at for start in range(len(values)) for at in range(start, len(rows), len(values))]
     for at, p in zip(ordered, corrected, strict=True):
         row, test = rows[at], tests[at]

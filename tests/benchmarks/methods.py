@@ -57,12 +57,8 @@ QUALITY = (
     "token_f1",
 )
 ASKING = ("calls", "tokens", "seconds")
-MANY = {
-    "ggraphrag": 2,
-    "cheaprag": 4,
-    "dalk": 10,
-    "kgp": 10,
-}  # questions for rows that ask dozens of times for each
+# questions for rows that ask dozens of times for each
+MANY = {"ggraphrag": 2, "cheaprag": 4, "dalk": 10, "kgp": 10}
 TESTED = ("passage_recall@4", "context_recall", "accuracy", "token_recall", "token_f1")
 
 
@@ -136,11 +132,10 @@ def _main(options: argparse.Namespace, engine: Engine, corpus: Corpus) -> None:
             _few(instance, options) if few else options.sample,
             not options.no_llm,
         )
-    costs = (
-        {}
-        if options.no_builds
-        else {one.id: measured(engine.models, corpus, one) for one in rows if one.id in found}
-    )
+    if options.no_builds:
+        costs = {}
+    else:
+        costs = {one.id: measured(engine.models, corpus, one) for one in rows if one.id in found}
     for line in told(corpus, rows, found, costs, left_out, options):
         print(line)
 
@@ -278,11 +273,10 @@ def _built(models, corpus: Corpus, one) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HOPSCOPE_HOME"] = folder
         try:
-            again = (
-                open_corpus(corpus.name)
-                if not corpus.own
-                else dataclasses.replace(corpus, folder=Path(folder) / "own")
-            )
+            if not corpus.own:
+                again = open_corpus(corpus.name)
+            else:
+                again = dataclasses.replace(corpus, folder=Path(folder) / "own")
             models.encoder().encode(["loaded before the clock starts"])
             start = time.perf_counter()
             graph = build(again, one, _Silent(models), report=report, saved=kept)
@@ -327,11 +321,9 @@ def told(
 ) -> Iterator[str]:
     """The lines of the tables, and what stands beside them."""
     asked = {one.run.spec["sample"] for one in found.values()}
-    answers = (
-        "the sentence nearest to the question stands for the answer"
-        if options.no_llm
-        else "a language model answers"
-    )
+    answers = "a language model answers"
+    if options.no_llm:
+        answers = "the sentence nearest to the question stands for the answer"
     yield f"{corpus.title}, {corpus.n_documents:,} documents, {' or '.join(f'{n:,}' for n in sorted(asked))} questions; {answers}."
     yield "Mean and 95 % bootstrap interval over the questions; seconds of a question as if it were the first."
     yield ""
@@ -386,11 +378,10 @@ def _building(costs: dict[str, dict]) -> Iterator[str]:
     yield "|---" + "|---:" * 7 + "|"
     for name, cost in builds.items():
         spent = [cost["calls"], cost["tokens"], cost["seconds"] + cost["model"]]
-        each = (
-            [f"{1000 * one / cost['chunks']:,.0f}" for one in spent]
-            if cost.get("chunks")
-            else ["–"] * 3
-        )
+        if cost.get("chunks"):
+            each = [f"{1000 * one / cost['chunks']:,.0f}" for one in spent]
+        else:
+            each = ["–"] * 3
         yield (
             "| "
             + " | ".join(

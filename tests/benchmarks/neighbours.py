@@ -25,11 +25,8 @@ from core.indexes.encoded import BLOCK, Blocks, block_file
 from core.indexes.place import keep
 from tests.benchmarks.documents_scale import SIZE, WORDS, _forget_peak, _peak
 
-LETTERS, SEARCHES, LEFT_OUT = (
-    9,
-    20,
-    50,
-)  # words of a made text, searches of each kind, one vector of so many is no hit
+# words of a made text, searches of each kind, one vector of so many is no hit
+LETTERS, SEARCHES, LEFT_OUT = (9, 20, 50)
 
 
 class Made(Blocks):

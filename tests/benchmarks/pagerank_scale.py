@@ -23,10 +23,8 @@ STRATA = ("ordinary", "hubs", "mixed")
 EACH, FEW = 17, 2  # questions of a stratum: by push, and by methods that take seconds
 HUBS = 1000  # the best connected nodes, from which hubs are drawn
 IGRAPH = 10_000_000  # nodes up to which igraph fits: 6.5 GiB
-SMALL, CHECKED = (
-    1_000_000,
-    5,
-)  # nodes beyond which the exact best of so many questions a stratum are sought: an hour at 100 million
+# nodes beyond which the exact best of so many questions a stratum are sought: an hour at 100 million
+SMALL, CHECKED = (1_000_000, 5)
 COLUMNS = tuple(
     "nodes,method,stratum,questions,median ms,p95 ms,cpu ms,recall,least,checked,edges,peak MiB,unsettled".split(
         ","
@@ -96,9 +94,8 @@ class Bench:
             for stratum, questions in self.questions.items():
                 some = questions if method == "auto" else questions[:FEW]
                 for question in some if method == "auto" else ():
-                    self._ours(
-                        method, question
-                    )  # what it reads of a graph by memory map is in memory then
+                    # what it reads of a graph by memory map is in memory then
+                    self._ours(method, question)
                 found.append(
                     self._row(
                         method, stratum, [self._ours(method, question) for question in some], some

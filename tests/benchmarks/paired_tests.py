@@ -36,10 +36,8 @@ def _paired(name: str, found: dict[str, Summary], one: str, base: str) -> Paired
         dict(zip(found[key].questions, found[key].values(key, [name])[:, 0])) for key in (one, base)
     ]
     both = [question for question in values[0] if question in values[1]]
-    return (
-        paired(
+    if both:
+        return paired(
             name, one, base, *(np.array([value[question] for question in both]) for value in values)
         )
-        if both
-        else None
-    )
+    return None

@@ -47,10 +47,8 @@ from tests.peers.instant import Instant
 from tests.peers.speed import Measured, asked
 
 PEERS = ROOT / ".venv-peers" / "bin" / "python"
-FEW, QUESTIONS = (
-    5,
-    40,
-)  # documents that are added, changed and removed, and built beforehand; questions
+# documents that are added, changed and removed, and built beforehand; questions
+FEW, QUESTIONS = (5, 40)
 ITEMS = 10  # entities, and relations, of a passage at most
 EXTRACTED = "TokenChunks(size=1200, overlap=100) >> LanguageModelExtraction(gleaning=0)"
 OURS = {
@@ -247,11 +245,10 @@ def run_one(name: str, file: Path, url: str, folder: Path) -> dict[str, Any]:
     """What a program took, in a process and, of ours, a home of its own."""
     out = folder / "out.json"
     with tempfile.TemporaryDirectory(dir=folder) as own:
-        command = (
-            [str(PEERS), "tests/peers/speed_peer.py"]
-            if name not in OURS
-            else [sys.executable, "-m", "tests.benchmarks.peers"]
-        )
+        if name not in OURS:
+            command = [str(PEERS), "tests/peers/speed_peer.py"]
+        else:
+            command = [sys.executable, "-m", "tests.benchmarks.peers"]
         environment = {
             **os.environ,
             "HOPSCOPE_HOME": own,

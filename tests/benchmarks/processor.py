@@ -6,13 +6,14 @@ import os
 import platform
 from pathlib import Path
 
+# by the kernel's names
 TOLD = {
     "avx2": "AVX2",
     "avx512f": "AVX-512",
     "avx512_vnni": "VNNI",
     "avx512_bf16": "bfloat16",
     "amx_bf16": "AMX",
-}  # by the kernel's names
+}
 
 
 def described(text: str, cores: int, limit: str = "") -> str:

@@ -127,11 +127,10 @@ class Models:
     def __init__(self, reranker: str) -> None:
         self.registry = Registry()
         late = self.registry.resolve(reranker).backend == "late-interaction"
-        self.reranker = (
-            Once(LateInteractionScorer(Kept(self.registry.encoder())))
-            if late
-            else self.registry.scorer(reranker)
-        )
+        if late:
+            self.reranker = Once(LateInteractionScorer(Kept(self.registry.encoder())))
+        else:
+            self.reranker = self.registry.scorer(reranker)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.registry, name)
@@ -158,11 +157,9 @@ class Answered:
 
     def __init__(self, file: Path, about: str):
         self.file, self.rows = file, dict[tuple[str, str], list[dict[str, Any]]]()
-        lines = (
-            [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-            if file.is_file()
-            else []
-        )
+        lines = []
+        if file.is_file():
+            lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
         if lines and lines[0] == about:
             self.rows = {(one["question"], one["line"]): one["rows"] for one in lines[1:]}
         else:

@@ -51,6 +51,7 @@ def main(arguments: Sequence[str]) -> None:
         from tests.benchmarks.synthetic import write_tsv
 
         write_tsv(options.nodes, options.folder / "triples.tsv")
+    # compiles
     _step(
         "build",
         [
@@ -60,7 +61,7 @@ def main(arguments: Sequence[str]) -> None:
             f"{options.folder}/first",
             *(["--names"] if options.names else []),
         ],
-    )  # compiles
+    )
     rows = [row for step in ("build", "look", "cold") for row in _step(step, arguments)]
     if options.json:
         print(json.dumps(rows, indent=2))

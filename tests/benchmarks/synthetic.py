@@ -17,9 +17,8 @@ import numpy as np
 PER_NODE, RELATIONS, SEED = 3, 400, 7
 BLOCK = 1 << 20  # triples made at a time
 SCATTER = 2_654_435_761  # a prime; so no number of nodes below it shares a factor with it
-LETTERS = np.frombuffer(
-    b"bcdfghjklmnprstvwzyxaeiou", np.uint8
-)  # 20 consonants, 5 vowels: 100 syllables
+# 20 consonants, 5 vowels: 100 syllables
+LETTERS = np.frombuffer(b"bcdfghjklmnprstvwzyxaeiou", np.uint8)
 
 
 @numba.njit(cache=True)

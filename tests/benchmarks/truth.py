@@ -14,10 +14,8 @@ from numba import njit
 
 WIDE = 16  # questions at once; float32, so 64 bytes a node
 BLOCK = 64  # nodes whose neighbours are read ahead
-CHANGE, MOST = (
-    1e-6,
-    100,
-)  # the sum of changes of a whole sweep, at which a question counts as solved, and the sweeps in the most
+# the sum of changes of a whole sweep, at which a question counts as solved, and the sweeps in the most
+CHANGE, MOST = (1e-6, 100)
 TIED = 1e-5  # scores that differ by less of their size count as equal
 
 
@@ -62,9 +60,8 @@ def _sweep(values, seeds, columns, shares, damping, omega, out_indptr, tails, in
     """Relaxes the equation at each node in turn with the latest values around it; gives how much each question changed."""
     change, total, at, seen = np.zeros(WIDE), np.zeros(WIDE, np.float32), 0, np.float32(0.0)
     for node in range(len(values)):
-        if (
-            node % BLOCK == 0
-        ):  # read one after the other, so that the processor waits for memory once
+        # read one after the other, so that the processor waits for memory once
+        if node % BLOCK == 0:
             end = min(node + BLOCK, len(values))
             for link in range(out_indptr[node], out_indptr[end]):
                 seen += values[tails[link], 0]

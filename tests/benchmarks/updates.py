@@ -111,11 +111,9 @@ def _built(
     corpus: Corpus, spec: str, kind: str, touched: int, source: Corpus, folder: Path
 ) -> Update:
     one, report = find(spec), BuildReport()
-    replies = (
-        SavedReplies(folder / "counted.sqlite", shipped_replies(source))
-        if one.line.asks_chat
-        else None
-    )
+    replies = None
+    if one.line.asks_chat:
+        replies = SavedReplies(folder / "counted.sqlite", shipped_replies(source))
     begin = time.process_time()
     build(corpus, one, Registry(), report=report, saved=replies)
     seconds = time.process_time() - begin
@@ -216,13 +214,12 @@ def _row(one: Update, found: Sequence[Update]) -> str:
         (other for other in found if other.build == one.build and other.kind == "rebuilt"), one
     )
     share = f"{100 * one.seconds / rebuilt.seconds:4.0f} %" if rebuilt.seconds else ""
-    same = (
-        ""
-        if one.same is None
-        else "  the same graph, bit for bit"
-        if one.same
-        else "  ANOTHER GRAPH"
-    )
+    if one.same is None:
+        same = ""
+    elif one.same:
+        same = "  the same graph, bit for bit"
+    else:
+        same = "  ANOTHER GRAPH"
     return (
         f"{one.build:22} {one.kind:8} {one.documents:4} of {one.of:4} documents  {one.seconds:6.1f} s {share}  "
         f"read {one.read:4} of {one.chunks:4} chunks, {one.calls:4} calls, {one.tokens:8,} tokens, {one.encoded:6,} encoded{same}"

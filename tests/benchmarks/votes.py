@@ -42,10 +42,8 @@ TRIED = tuple(
 )
 WORTH = 0.2  # of the type, chosen on the half with an even MD5
 NEAR = 0.5  # share of the best path's votes from which a path is nearly as good
-READ, RANK_OFFSET = (
-    48,
-    60,
-)  # paths that the encoder reads; what is added to ranks before they are fused
+# paths that the encoder reads; what is added to ranks before they are fused
+READ, RANK_OFFSET = (48, 60)
 SETS = ("webqsp-answerable", "cwq-answerable")
 ASKING = frozenset("who whom whose what whats which where when how".split())
 

@@ -58,9 +58,8 @@ def test_one_object_with_every_promised_figure(told):
     assert code == OK and list(result["instances"]) == [LINE.replace("hops=2, ", ""), "lego-1"]
     for instance in result["instances"].values():
         for name in PROMISED:
-            counted = (
-                2 if name in ("seconds", "tokens_in", "tokens_out") else 3
-            )  # the failed question scores 0 and has no cost
+            # the failed question scores 0 and has no cost
+            counted = 2 if name in ("seconds", "tokens_in", "tokens_out") else 3
             assert (
                 set(instance["metrics"][name]) == {"mean", "low", "high", "n"}
                 and instance["metrics"][name]["n"] == counted
@@ -83,9 +82,8 @@ def test_one_object_with_every_promised_figure(told):
             instance["metrics"]["tokens_in"]["mean"] == 0 < instance["metrics"]["seconds"]["mean"]
         )
     assert result["sample"] == 3 and result["of"] == 3 and result["model"] is False
-    assert (
-        json.loads(told("--no-llm", "--json")[1])["run"] == result["run"]
-    )  # the same questions: nothing is run again
+    # the same questions: nothing is run again
+    assert json.loads(told("--no-llm", "--json")[1])["run"] == result["run"]
     assert json.loads(told("--no-llm", "--json", "--again")[1])["run"] == result["run"] + 1
 
 

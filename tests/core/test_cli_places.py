@@ -48,9 +48,8 @@ def test_closed_output_is_no_fault(asked):
         ["sh", "-c", '"$@" >&-', "sh", *command], env=environment, cwd=ROOT, capture_output=True
     )
     assert done.returncode == 0
-    assert not re.search(
-        b"Traceback|Exception|Error", done.stderr
-    )  # a slow start tells its progress
+    # a slow start tells its progress
+    assert not re.search(b"Traceback|Exception|Error", done.stderr)
 
 
 def test_named_home_is_expanded(monkeypatch, tmp_path):

@@ -39,10 +39,11 @@ def films(tmp_path, monkeypatch):
 def test_the_reports_of_named_entities_and_then_of_all(films, capsys):
     graph, writer = films
     told = ["--graph", str(graph.folder)]
+    # one community
     assert (
         main(["reports", *told, "--entity", "One", "--entity", "Drama"]) == OK
         and writer.written == 1
-    )  # one community
+    )
     assert capsys.readouterr().out == NoteWith("1 reports", "0 were there", 2, "films")
     assert main(["reports", *told, "--all"]) == OK and writer.written == 2
     assert capsys.readouterr().out == NoteWith("1 reports", "1 were there", 2, "films")

@@ -65,9 +65,8 @@ def test_it_searches_judges_saves_and_goes_on(told):
         - unseen["published"]["lego-1"]["reader_hit@1"]["mean"]
     )
     assert first["quality"]["difference"] == pytest.approx(gain)
-    code, out, err = told(
-        "--against", "lego-1", "--save", "Mine"
-    )  # nothing is run again: the same lines with the same seconds
+    # nothing is run again: the same lines with the same seconds
+    code, out, err = told("--against", "lego-1", "--save", "Mine")
     assert code == WRONG and "already an instance" in err
     code, out, _ = told("--against", "lego-1")
     assert code == OK and first["words"] in out and "The front, by reader_hit@1 and seconds" in out

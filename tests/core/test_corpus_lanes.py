@@ -141,9 +141,8 @@ def test_a_model_that_goes_away_half_way_costs_its_own_lane_alone(corpus):
     more = corpus.add([Document("scrooge", "Scrooge lived in London, and Marley had lived there.")])
     kgp = "BuiltGraph(build='passage') >> SparseChunks(keep=1, by='tf-idf') >> MissingEvidence() >> AnswerFromPassages()"
     one, other = compared(engine, more, kgp, NEAR).lanes
-    assert (
-        one.status == "failed" and "went away" in one.error and len(one.state.chunks) == 1
-    )  # what words found is kept
+    # what words found is kept
+    assert one.status == "failed" and "went away" in one.error and len(one.state.chunks) == 1
     assert other.status == "done" and other.state.answer == "Scrooge"
 
 
@@ -273,9 +272,8 @@ def test_on_the_command_line(corpus, engine, capsys):
         lambda: engine,
     )
     told = json.loads(capsys.readouterr().out)
-    assert (
-        done == 0 and told["corpus"] == "carols" and told["gold"] == ["carol"]
-    )  # those of the corpus's own question
+    # those of the corpus's own question
+    assert done == 0 and told["corpus"] == "carols" and told["gold"] == ["carol"]
     assert told["lanes"][0]["hits"]["chunk"][0]["id"] == "carol"
 
 
@@ -333,9 +331,8 @@ def test_a_saved_comparison_shows_the_same_without_the_corpus(corpus, engine):
         for hits in lane["hits"].values():
             for hit in hits:
                 hit["score"] = round(hit["score"], 5)
-                hit["source"] = sorted(
-                    set(hit["source"]) & {"carol", "A Christmas Carol"}
-                )  # chunks beside the hits are not saved
+                # chunks beside the hits are not saved
+                hit["source"] = sorted(set(hit["source"]) & {"carol", "A Christmas Carol"})
     assert one == other and other["lanes"][1]["graph"]["nodes"] > 2
     assert freeze(after)["apart"][0]["graph"]["tables"] == saved["apart"][0]["graph"]["tables"]
 
@@ -375,9 +372,8 @@ def test_damaged_tables_are_refused(corpus, engine, tables):
 def test_evaluated_over_the_questions_of_a_corpus(corpus, engine, capsys, monkeypatch):
     """The command line: gold passages by place, words of the answer in the prompt, and what a lane without its graph fails with."""
     lines = f"{NEAR},{NEAR.replace('BuiltGraph()', 'BuiltGraph(build=' + repr('kg-noun-phrases') + ')')},language-model-only"
-    monkeypatch.setattr(
-        "core.comparison.built.AT_ONCE", 3
-    )  # so that no graph is built within a question
+    # so that no graph is built within a question
+    monkeypatch.setattr("core.comparison.built.AT_ONCE", 3)
     arguments = ["evaluate", "--set", "carols", "--instances", lines, "--sample", "all", "--json"]
     assert main(arguments, lambda: engine) == 1  # one instance answered no question
     near, other, alone = json.loads(capsys.readouterr().out)["instances"].values()

@@ -124,9 +124,8 @@ def test_graphs_question_sets_and_builds_are_used_as_they_are(earlier, capsys):
     (vectors,) = (
         line for line in capsys.readouterr().out.splitlines() if line.startswith("vectors-nodes")
     )
-    assert (
-        "ready" in vectors or "for another setting" in vectors
-    )  # they were made on a processor with bfloat16
+    # they were made on a processor with bfloat16
+    assert "ready" in vectors or "for another setting" in vectors
 
 
 def test_saved_instances_and_declared_models_are_there(earlier, capsys):

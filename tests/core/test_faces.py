@@ -30,7 +30,6 @@ def test_a_circle_is_found(tmp_path):
     (tmp_path / "core" / "corpus" / "stored.py").write_text(
         "import core.corpus.links as links\nfrom core.corpus import links\n"
     )
-    (tmp_path / "core" / "corpus" / "links.py").write_text(
-        "from core.corpus import put\n"
-    )  # which the face does not import
+    # which the face does not import
+    (tmp_path / "core" / "corpus" / "links.py").write_text("from core.corpus import put\n")
     assert list(circles(tmp_path / "core")) == ["core/corpus/stored.py:2"]

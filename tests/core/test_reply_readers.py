@@ -348,9 +348,8 @@ OF_ITS_OWN = {  # see their own tests: a model that it holds itself, and servers
 def test_a_reader_sees_the_answer_alone(run, chats, ran):
     found = {way: run(ran(chats[way])) for way in WAYS}
     plain, wrong = found.pop("plainly"), found.pop("wrongly")
-    assert (
-        found == dict.fromkeys(found, plain) and wrong != plain
-    )  # who read the draft would show it
+    # who read the draft would show it
+    assert found == dict.fromkeys(found, plain) and wrong != plain
 
 
 def test_every_reader_is_here():

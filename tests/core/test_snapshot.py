@@ -80,9 +80,8 @@ def test_every_state_of_a_line_comes_back_whole(kit, line):
     together = freeze_all(states, kit.graph)
     back = thaw_all(json.loads(json.dumps(together)))
     same(tuple(states), back)
-    assert (
-        freeze_all(back, kit.graph) == together
-    )  # the same bytes for the same states, whoever made them
+    # the same bytes for the same states, whoever made them
+    assert freeze_all(back, kit.graph) == together
 
 
 def test_every_row_of_the_catalogue_comes_back_whole(kit):
@@ -97,11 +96,8 @@ def test_every_row_of_the_catalogue_comes_back_whole(kit):
         )
         try:
             lane.retrieve(Progress())
-        except (
-            KeyError,
-            AttributeError,
-            BadInput,
-        ):  # a model, a solved question or an index that only its own tests write down
+        # a model, a solved question or an index that only its own tests write down
+        except (KeyError, AttributeError, BadInput):
             pass
         if lane.states:
             same(
@@ -198,9 +194,8 @@ def test_of_very_many_relations_the_best_are_saved_and_the_others_counted(kit, m
         nodes=Ranking("node", (2, 1, 0)),
     )
     whole = json.loads(json.dumps(freeze(state, kit.graph)))
-    assert thaw(whole).relations.items == (4, 0, 3, 1, 2) and "left_out" not in json.dumps(
-        whole
-    )  # as earlier versions saved it
+    # as earlier versions saved it
+    assert thaw(whole).relations.items == (4, 0, 3, 1, 2) and "left_out" not in json.dumps(whole)
     monkeypatch.setattr("core.types.MOST_HITS", 2)
     saved, part = json.loads(json.dumps(freeze(state, kit.graph))), excerpt(kit.graph, [state])
     again = thaw(saved, ExcerptGraph.thaw(part))
@@ -210,13 +205,11 @@ def test_of_very_many_relations_the_best_are_saved_and_the_others_counted(kit, m
         3,
     )
     assert thaw(saved).relations.items == (4, 0) and thaw(saved).relations.unlisted == 3
-    assert (
-        again.nodes.items == thaw(saved).nodes.items == (2, 1, 0)
-    )  # of what is not a relation nothing is left out
+    # of what is not a relation nothing is left out
+    assert again.nodes.items == thaw(saved).nodes.items == (2, 1, 0)
     assert len(part["edges"]) == 2
-    assert (
-        freeze(thaw(saved), kit.graph)["rankings"] == saved["rankings"]
-    )  # saved again, it says the same
+    # saved again, it says the same
+    assert freeze(thaw(saved), kit.graph)["rankings"] == saved["rankings"]
     assert thaw(whole).relations.items == (4, 0, 3, 1, 2)  # an earlier case is opened whole
     saved["rankings"][0]["left_out"] = saved["rankings"][1]["left_out"] = -1
     with pytest.raises(BadInput, match="damaged.*left out"):

@@ -166,9 +166,8 @@ def test_a_picture_of_a_path_by_hand():
     }
     lanes = [{"paths": [path]}, {"paths": [{**path, "nodes": ["A", "B"], "relations": ["r"]}]}]
     drawn = svg({"lanes": lanes, "answers": ["c"], "entities": ["A"]})
-    assert (
-        drawn.count("<circle") == 3 and drawn.count("<line") == 3
-    )  # A to B by both lanes, B to C by one
+    # A to B by both lanes, B to C by one
+    assert drawn.count("<circle") == 3 and drawn.count("<line") == 3
     assert svg({"lanes": [{"paths": []}], "answers": [], "entities": []}) == ""
 
 
@@ -206,9 +205,8 @@ def test_an_evaluation_by_hand_made_questions(tmp_path):
     file.write_text("\n".join(rows))
     done = hs.evaluate(str(file), NEAR, sample=None, progress=False)
     (row,) = done.rows()
-    assert row["questions"] == 2 and row["subgraph_recall"] == pytest.approx(
-        0.5
-    )  # one of two has its answer in the graph
+    # one of two has its answer in the graph
+    assert row["questions"] == 2 and row["subgraph_recall"] == pytest.approx(0.5)
     assert (
         done.to_pandas().loc[0, "method"] == NEAR
         and "<table" in done._repr_html_()

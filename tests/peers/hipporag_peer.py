@@ -31,11 +31,8 @@ from hipporag import HippoRAG as module  # noqa: E402
 
 program = sys.modules["hipporag.HippoRAG"]
 TOGETHER = "appears with"
-KEPT = {
-    "all": lambda facts: facts,
-    "first two": lambda facts: facts[:2],
-    "none": lambda facts: [],
-}  # of the facts that it shows
+# of the facts that it shows
+KEPT = {"all": lambda facts: facts, "first two": lambda facts: facts[:2], "none": lambda facts: []}
 
 
 class Vectors:

@@ -15,11 +15,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-NANO, LIGHT, END = (
-    "<|>",
-    "<|#|>",
-    "<|COMPLETE|>",
-)  # as nano-graphrag and LightRAG have them in their prompts
+# as nano-graphrag and LightRAG have them in their prompts
+NANO, LIGHT, END = ("<|>", "<|#|>", "<|COMPLETE|>")
 SUMMARY = "What is said of it in short. " * 5
 REPORT = {
     "title": "A group",

@@ -91,12 +91,8 @@ async def asked(rag: LightRAG, given: Given, question: dict, mode: str, **values
     told = await rag.aquery_data(
         question["text"], QueryParam(mode=mode, enable_rerank=False, **words, **values)
     )
-    data = {
-        "entities": [],
-        "relationships": [],
-        "chunks": [],
-        **told.get("data", {}),
-    }  # nothing is told where nothing is found
+    # nothing is told where nothing is found
+    data = {"entities": [], "relationships": [], "chunks": [], **told.get("data", {})}
     return {
         "entities": [given.entity[one["entity_name"]] for one in data["entities"]],
         "relations": [given.between(one["src_id"], one["tgt_id"]) for one in data["relationships"]],

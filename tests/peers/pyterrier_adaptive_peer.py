@@ -71,11 +71,10 @@ def case(number: int) -> dict:
         }
     )
     scorer = Written(scores)
-    found = (
-        GAR(scorer, Near(near), num_results=budget, batch_size=batch)(asked)
-        if first
-        else pd.DataFrame({"docno": []})
-    )
+    if first:
+        found = GAR(scorer, Near(near), num_results=budget, batch_size=batch)(asked)
+    else:
+        found = pd.DataFrame({"docno": []})
     how = {"first": first, "near": near, "scores": scores, "budget": budget, "batch": batch}
     return {**how, "batches": scorer.asked, "order": list(found.docno)}
 

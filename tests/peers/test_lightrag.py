@@ -82,9 +82,8 @@ def test_with_its_budgets_the_passages_are_the_same_and_ours_have_room_for_a_few
     }
     more = [len(mine["relations"]) - len(one["relations"]) for mine, one in zip(ours, told)]
     assert (more.count(0), max(more), min(more)) == (20, 28, 0)
-    assert all(
-        all(hit_texts(graph(), "triple", one["relations"])) for one in ours
-    )  # a budget of nothing would hold as many as there are
+    # a budget of nothing would hold as many as there are
+    assert all(all(hit_texts(graph(), "triple", one["relations"])) for one in ours)
 
 
 def test_gold_passages_among_the_first_ten(theirs):

@@ -19,10 +19,12 @@ from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, size_text
 Columns = tuple[int, int, int]  # of head, relation and tail, from 1
 Row = tuple[int, list[str]]  # line number and columns
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
-# in the data of an edge, as networkx writes it
-WEIGHTED = re.compile(r"'weight': ([0-9.eE+-]{1,30})")
-# name:TYPE(space), as neo4j-admin's headers have it
-NEO4J = re.compile(r"([^:]{0,200}):([A-Za-z_]{1,20})(?:\[\])?(?:\(([^()]{0,200})\))?")
+WEIGHTED = re.compile(
+    r"'weight': ([0-9.eE+-]{1,30})"
+)  # in the data of an edge, as networkx writes it
+NEO4J = re.compile(
+    r"([^:]{0,200}):([A-Za-z_]{1,20})(?:\[\])?(?:\(([^()]{0,200})\))?"
+)  # name:TYPE(space), as neo4j-admin's headers have it
 IMPORTED = ("id", "start_id", "end_id", "type", "label")  # types of columns that are no values
 VALUES = (
     "string",
@@ -48,10 +50,17 @@ WORDS = {
     "semicolon": "a semicolon",
     "tab-quoted": "a tab",
 }
-# in which names may stand in double quotes, as the csv module writes them
-QUOTED = ("comma", "semicolon", "tab-quoted")
-# that first lines are looked at for, the first of equals
-GUESSED = ("tab", "bar", "comma", "semicolon")
+QUOTED = (
+    "comma",
+    "semicolon",
+    "tab-quoted",
+)  # in which names may stand in double quotes, as the csv module writes them
+GUESSED = (
+    "tab",
+    "bar",
+    "comma",
+    "semicolon",
+)  # that first lines are looked at for, the first of equals
 ENDS = (
     *(("head", "tail"), ("subject", "object"), ("source", "target"), ("from", "to")),
     *(("start", "end"), ("entity1", "entity2"), ("entity_1", "entity_2"), ("e1", "e2")),
@@ -315,10 +324,9 @@ def _is_header(source: TripleSource, rows: list[list[str]], columns: Columns) ->
 
 def _tell_header(source: TripleSource, names: list[str], taken: Columns) -> dict[int, str]:
     """Tell the tally which columns are taken, by the names in a header; the columns that speak of the edge, as `beside_of` gives them."""
-    # type: ignore[assignment]
     source.spaces = tuple(
         space_of(names[at - 1]) if at <= len(names) else "" for at in (taken[0], taken[2])
-    )
+    )  # type: ignore[assignment]
     beside = beside_of(source, names, taken)
     words = [
         f"{part} from “{shorten(names[column - 1].strip(), 40)}”"

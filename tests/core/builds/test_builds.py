@@ -109,9 +109,8 @@ def test_a_tree_of_an_earlier_version_is_outdated_and_made_anew(corpus):
     one = find("tree-noun-phrases")
     build(corpus, one, Reading())
     file = place(corpus, one) / BUILT
-    earlier = check_marked(
-        json.loads(file.read_text())
-    )  # without its digest, as earlier versions wrote it
+    # without its digest, as earlier versions wrote it
+    earlier = check_marked(json.loads(file.read_text()))
     assert earlier.pop("editions") == {"Tree": 2} and status(corpus, one).current
     keep(file, lambda stream: stream.write(json.dumps(earlier).encode()))
     now = status(corpus, one)
@@ -123,9 +122,8 @@ def test_a_tree_of_an_earlier_version_is_outdated_and_made_anew(corpus):
     build(corpus, one, Reading())
     assert status(corpus, one).current and not status(corpus, one).outdated
     build(corpus, "chunks", Reading())
-    assert (
-        json.loads((place(corpus, find("chunks")) / BUILT).read_text())["editions"] == {}
-    )  # what is as before stays as it is
+    # what is as before stays as it is
+    assert json.loads((place(corpus, find("chunks")) / BUILT).read_text())["editions"] == {}
 
 
 def test_a_graph_that_is_being_built_is_waited_for(corpus):
@@ -236,9 +234,8 @@ def test_a_build_that_stops_leaves_the_graph_before_and_goes_on(corpus):
 
 def test_a_kind_of_graph_means_the_best_that_is_built(tmp_path):
     corpus = Texts(tmp_path, d="Ann met Bob in Rome.")
-    assert (
-        find("kg").id == "kg-llm" and build_for(corpus, "kg").id == "kg-names"
-    )  # the first that asks no language model
+    # the first that asks no language model
+    assert find("kg").id == "kg-llm" and build_for(corpus, "kg").id == "kg-names"
     assert build_for(corpus, "kg-llm").id == "kg-llm" and build_for(corpus, "chunks").id == "chunks"
     assert [build_for(corpus, kind).id for kind in ("tree-k", "kg-synonyms")] == [
         "tree-k-noun-phrases",
@@ -249,9 +246,8 @@ def test_a_kind_of_graph_means_the_best_that_is_built(tmp_path):
     place(corpus, find("kg-described")).mkdir()
     keep(place(corpus, find("kg-described")) / BUILT, lambda stream: stream.write(built_of(corpus)))
     assert build_for(corpus, "kg").id == "kg-described"
-    assert (
-        build_for(corpus.changed(e="More."), "kg").id == "kg-names"
-    )  # nothing is built of these documents
+    # nothing is built of these documents
+    assert build_for(corpus.changed(e="More."), "kg").id == "kg-names"
 
 
 def built_of(corpus) -> bytes:
@@ -302,19 +298,16 @@ def test_a_build_says_how_long_it_takes_once_one_like_it_was_made(tmp_path, monk
     slow = dict(zip(kept, (0.5, 1.0, 0.25, 2.0)))
     (tmp_path / "speeds.json").write_text(json.dumps(slow), "utf-8")
     more = corpus.changed(**{f"e{number}": f"Eva{number} met Olof." for number in range(10)})
-    assert (
-        cost(more, line, Reading()).seconds == 30 * 0.5 + 10 * 1.0 + 30 * 0.25 + 10 * 2.0
-    )  # cut and merged is all, read what is new
+    # cut and merged is all, read what is new
+    assert cost(more, line, Reading()).seconds == 30 * 0.5 + 10 * 1.0 + 30 * 0.25 + 10 * 2.0
     assert cost(more, line, Reading()).words().endswith("26 seconds to 2 minutes here.")
-    build(
-        more, line, Reading()
-    )  # most of it was kept, so it tells nothing of how long reading takes
+    # most of it was kept, so it tells nothing of how long reading takes
+    build(more, line, Reading())
     assert json.loads((tmp_path / "speeds.json").read_text("utf-8")) == slow
     assert cost(more, find("kg-noun-phrases"), Reading()).seconds is None
     (tmp_path / "speeds.json").write_text(json.dumps(slow | {"encoded": 0.2}), "utf-8")
-    assert (
-        cost(more, find("chunks"), Reading()).seconds == 30 * 0.5 + 30 * 0.2
-    )  # no vectors of chunks were made, but others
+    # no vectors of chunks were made, but others
+    assert cost(more, find("chunks"), Reading()).seconds == 30 * 0.5 + 30 * 0.2
 
 
 def test_what_tells_how_long_builds_take_may_be_damaged(tmp_path, monkeypatch):
@@ -371,9 +364,8 @@ def test_an_entity_in_every_chunk_is_one_node_that_is_told_in_few_words(
         Texts(tmp_path / "one", **texts), chosen(kind, "noun-phrases"), Reading(), report=report
     )
     if kind == "passage":
-        assert (
-            graph.n_nodes == 120 and graph.n_edges == 0
-        )  # an entity of more than 50 chunks joins none
+        # an entity of more than 50 chunks joins none
+        assert graph.n_nodes == 120 and graph.n_edges == 0
         return
     (ann,) = graph.nodes_named("Ann Berg")
     assert (
@@ -399,6 +391,5 @@ def test_builds_by_a_line_of_ones_own_are_found_again_and_those_of_the_catalogue
 
 
 def test_graphs_of_documents_whose_facts_came_with_them_are_by_noun_phrases():
-    assert (
-        build_for(open_corpus("2wikimultihopqa"), "kg").id == "kg-noun-phrases"
-    )  # no parser is needed for it
+    # no parser is needed for it
+    assert build_for(open_corpus("2wikimultihopqa"), "kg").id == "kg-noun-phrases"

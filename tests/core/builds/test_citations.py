@@ -121,9 +121,8 @@ def test_a_chunk_is_linked_to_every_chunk_of_what_it_cites(tmp_path):
     of = lambda source, target: {
         (a, b) for a, b in links if a.split("#")[0] == source and b.split("#")[0] == target
     }
-    assert of("lida", "brat") == {
-        ("lida#0", name) for name in chunks["brat"]
-    }  # the first chunk alone, to both
+    # the first chunk alone, to both
+    assert of("lida", "brat") == {("lida#0", name) for name in chunks["brat"]}
     assert {a for a, _ in of("lida", "moss")} >= {"lida#0"} and len(
         of("lida", "moss")
     ) == 2  # by name there, by title further on

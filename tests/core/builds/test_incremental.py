@@ -40,18 +40,8 @@ LINES = {
     "nearest": "WholeDocuments() >> NearestDocuments(keep=2) >> Vectors(of='nodes')",
     "terms": "WholeDocuments() >> SharedTerms(keep=2)",
 }
-NAMES = [
-    "Ann",
-    "Bob",
-    "Cleo",
-    "Dan",
-    "Eve",
-    "Fay",
-    "Gus",
-    "Hal",
-    "Ida",
-    "Jon",
-]  # two circles of five
+# two circles of five
+NAMES = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jon"]
 
 
 @pytest.fixture(autouse=True)
@@ -94,9 +84,8 @@ def test_a_changed_corpus_gives_the_graph_of_a_rebuild(line, tmp_path, monkeypat
     before = len(models.writer.asked)
     grown = build(corpus, line, models)
     if "LanguageModel" in line:
-        assert (
-            before == 14 and len(models.writer.asked) - before == 3
-        )  # two that are new and one that changed
+        # two that are new and one that changed
+        assert before == 14 and len(models.writer.asked) - before == 3
         assert status(corpus, line).report["counts"]["extracted"] == 3
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "another home"))
     afresh = build(write(tmp_path / "two", list(corpus)), line, Readers())
@@ -137,10 +126,8 @@ def test_of_a_changed_corpus_only_runs_that_changed_are_gathered_again(tmp_path,
         status(corpus, line).report["counts"][name] for name in ("extracted", "kept")
     )
     first = build(corpus, line, Readers()).digest
-    assert sorted(read) == sorted(2 * [one.text for one in FIRST]) and counts() == (
-        14,
-        0,
-    )  # to count, then to merge
+    # to count, then to merge
+    assert sorted(read) == sorted(2 * [one.text for one in FIRST]) and counts() == (14, 0)
     corpus = (
         corpus.add([document(20, "Eve", "Ann", "Bob")])
         .change([document(3, "Dan", "Eve")])
@@ -186,9 +173,8 @@ def test_what_was_gathered_and_cannot_be_used_is_gathered_again(harm, tmp_path, 
     )
     read.clear()
     shutil.rmtree(corpus.folder / "graphs")
-    assert (
-        build(corpus, LINES["parsed passages"], Readers()).digest == first
-    )  # of what was saved the second time
+    # of what was saved the second time
+    assert build(corpus, LINES["parsed passages"], Readers()).digest == first
     assert len(read) == (28 if harm == "no room" else 0)
     assert not [
         note
@@ -206,9 +192,8 @@ def test_that_merged_facts_cannot_be_saved_is_noted(tmp_path, read):
     (note,) = [note for note in report.notes if "gathered" in note]
     assert note.startswith("Merged facts were not saved") and "remove that file" in note
     with closing(sqlite3.connect(file)) as base:
-        assert base.execute("select name from sqlite_master").fetchall() == [
-            ("others",)
-        ]  # nothing of somebody else's is removed
+        # nothing of somebody else's is removed
+        assert base.execute("select name from sqlite_master").fetchall() == [("others",)]
 
 
 def test_facts_of_very_many_chunks_are_read_from_where_they_are_saved(tmp_path, monkeypatch):
@@ -222,9 +207,8 @@ def test_facts_of_very_many_chunks_are_read_from_where_they_are_saved(tmp_path, 
         facts[2],
         facts[3],
     ]
-    assert (
-        len(models.writer.asked) == asked and ctx.report.counts["extracted"] == asked
-    )  # nobody is asked twice
+    # nobody is asked twice
+    assert len(models.writer.asked) == asked and ctx.report.counts["extracted"] == asked
 
 
 def test_communities_of_another_size_read_nothing_anew(tmp_path):
@@ -239,10 +223,8 @@ def test_communities_of_another_size_read_nothing_anew(tmp_path):
         report.counts["kept"],
     ) == (0, 14)
     members = [set(after.names(one)) for one in after.columns.communities.lists("members")]
-    assert sorted(members, key=min) == [
-        set(NAMES[:5]),
-        set(NAMES[5:]),
-    ]  # the circles, which are split where 3 are the most
+    # the circles, which are split where 3 are the most
+    assert sorted(members, key=min) == [set(NAMES[:5]), set(NAMES[5:])]
     assert after.n_edges == before.n_edges and len(before.columns.communities) > 2
 
 

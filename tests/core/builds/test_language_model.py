@@ -316,9 +316,8 @@ def test_the_textual_graph_shares_the_replies_of_the_rich_one(tmp_path):
     )
     assert cost(corpus, find("tkg"), models).words() == expected
     plain = build(corpus, "tkg", models)
-    assert (
-        sum(asked.startswith("Text: ") for asked in models.writer.asked) == 6
-    )  # what else is asked is reports
+    # what else is asked is reports
+    assert sum(asked.startswith("Text: ") for asked in models.writer.asked) == 6
     assert rich.columns.edges.texts("keywords")[0] == "meeting" and not any(
         plain.columns.edges.texts("keywords")
     )

@@ -17,13 +17,8 @@ from core.models.base import NoModels
 from core.watch import NO_WATCH
 from tests.core.builds.kit import Texts
 
-ANGLES = {
-    "a": 0,
-    "b": 20,
-    "c": 50,
-    "d": 90,
-    "e": 180,
-}  # degrees in a plane: the cosine of two names is that of the angle between
+# degrees in a plane: the cosine of two names is that of the angle between
+ANGLES = {"a": 0, "b": 20, "c": 50, "d": 90, "e": 180}
 CHUNKS = Table.of(id=["x", "y"], text=["one", "two"])
 
 

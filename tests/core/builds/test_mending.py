@@ -183,9 +183,8 @@ def test_lines_stand_on_the_mended_graph_unless_they_say_otherwise_also_after_a_
         plain.n_nodes,
     ) and name not in mended.names(range(mended.n_nodes))
     assert unmatched(plain, mends_of(corpus).edits) == (Edit("merge", ("Nobody", into)),)
-    assert (
-        engine.key(ask, [Instance("a", "A", lines[0])]) != before
-    )  # what was answered before the merges is not taken for what is now
+    # what was answered before the merges is not taken for what is now
+    assert engine.key(ask, [Instance("a", "A", lines[0])]) != before
     larger = corpus.add([Document("c", "A third text on Paris.", "C")])
     build(larger, spec, engine.models)
     mended, bare = opened(larger)

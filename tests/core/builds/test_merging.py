@@ -123,9 +123,8 @@ def test_the_reading_of_the_code_drops_other_letters_than_a_to_z(tmp_path):
 
 def test_descriptions_that_are_too_long_are_cut_behind_the_last_that_fits(tmp_path):
     ctx = BuildContext(NoModels())
-    facts = tuple(
-        Facts((Entity("Ann", "", f"Sentence number {i}."),)) for i in range(9)
-    )  # each 18 bytes, 6 tokens
+    # each 18 bytes, 6 tokens
+    facts = tuple(Facts((Entity("Ann", "", f"Sentence number {i}."),)) for i in range(9))
     graph = merged(tmp_path, facts, Merge(longest=13), ctx)
     assert nodes(graph)["Ann"][1] == "Sentence number 0. Sentence number 1."
     assert ctx.report.counts["cut"] == 1 and "longer than 13 tokens" in ctx.report.notes[0]
@@ -148,9 +147,8 @@ def test_descriptions_that_are_too_long_are_summed_up_where_that_is_asked_for(
 
 def test_a_description_that_came_back_empty_is_cut_instead(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    facts = tuple(
-        Facts((Entity("Ann", "", f"Sentence number {i}."),)) for i in range(9)
-    )  # each 18 bytes, 6 tokens
+    # each 18 bytes, 6 tokens
+    facts = tuple(Facts((Entity("Ann", "", f"Sentence number {i}."),)) for i in range(9))
     graph = merged(
         tmp_path, facts, Merge(longest=13, summarise=True), BuildContext(Models(lambda *_: " "))
     )
@@ -266,9 +264,8 @@ def test_what_blocks_gather_is_what_is_gathered_at_once(tmp_path):
         lambda: passages.Mentions("unicode"),
     ):
         found = []
-        for size, packed in product(
-            (1, 4, 100), (False, True)
-        ):  # by themselves, and as they are saved
+        # by themselves, and as they are saved
+        for size, packed in product((1, 4, 100), (False, True)):
             whole = fresh()
             for first in range(0, len(facts), size):
                 block, rows = fresh(), np.arange(first, min(first + size, len(facts)))
@@ -308,9 +305,8 @@ def test_an_entity_in_every_chunk_does_not_join_every_two(tmp_path):
 def test_texts_that_fill_memory_are_joined_in_a_temporary_file(monkeypatch):
     blocks = [["ä", "", "of two"], [], ["x" * 50], [""], ["the end"]]
     arrow = [pa.array(block, pa.large_string()) for block in blocks]
-    sliced = pa.array(["left out", "ä", "", "of two"], pa.large_string())[
-        1:
-    ]  # a part of a longer one
+    # a part of a longer one
+    sliced = pa.array(["left out", "ä", "", "of two"], pa.large_string())[1:]
     held = texts_of(arrow)
     monkeypatch.setattr(graph_columns, "HELD_BYTES", 10)
     for given in (arrow, [sliced, *arrow[1:]]):

@@ -75,9 +75,8 @@ def test_its_graph_is_held_against_one_that_is_built_of_the_same_texts(dulce):
     found = graph_difference(theirs, ours)
     assert found.nodes and len(found.first.nodes) + found.nodes == theirs.n_nodes
     shared = set(theirs.columns.chunks.texts("id")) & set(ours.columns.chunks.texts("id"))
-    assert (
-        not shared
-    )  # chunks of other sizes are other chunks, so that no comparison takes them for the same
+    # chunks of other sizes are other chunks, so that no comparison takes them for the same
+    assert not shared
 
 
 @pytest.mark.parametrize("tool", sorted(set(TOOLS) - {"youtu-graphrag"}))
@@ -131,9 +130,8 @@ def test_documents_that_were_added_since_are_not_in_it_which_is_said(dulce):
         State(Question("Who?")), Context(graph, Environment(Reading()))
     )
     assert after.trace[0].notes[1:] == (said,)
-    assert (
-        build(more, "opened-graphrag", Reading()).digest == graph.digest
-    )  # again, after the change
+    # again, after the change
+    assert build(more, "opened-graphrag", Reading()).digest == graph.digest
 
 
 def test_documents_that_were_changed_or_removed_since_end_it(dulce):

@@ -53,9 +53,10 @@ def test_vectors_of_the_encoder_are_taken(corpus):
     given = opened_vectors(corpus, "lightrag", "nodes")
     index = vector_index(graph, models, "nodes")
     assert np.allclose(index.of(np.arange(5)), given.matrix.astype(np.float32))
+    # only the checks
     assert not {*texts(graph, "nodes", range(5)), *texts(graph, "relations", range(5))} & set(
         models.read
-    )  # only the checks
+    )
     assert index.source == NoteWith("entities", "LightRAG", 5, 5, "the same")
     chunks = vector_index(graph, models, "chunks").source
     relations = index.source.replace("entities", "relations")

@@ -198,9 +198,8 @@ def test_a_term_weighs_more_where_its_words_are_used_more():
     # named four times in each chunk that has it 1.5 * 2 more
     assert round(TermWeights({"cloud": 20, "the": 980}).weight("cloud"), 1) == 0.2
     assert round(TermWeights({"cloud": 20, "the": 980}).weight("cloud", 4.0), 1) == 3.2
-    assert (
-        round(TermWeights({"cloud": 1, "the": 999}).weight("cloud"), 1) == -0.5
-    )  # once says nothing
+    # once says nothing
+    assert round(TermWeights({"cloud": 1, "the": 999}).weight("cloud"), 1) == -0.5
     assert TermWeights({}).weight("12") == float("-inf")
 
 
@@ -245,9 +244,8 @@ def test_what_a_document_is_about_takes_the_place_of_sentences_that_are_shared(t
         ("Verdi", "appears with", "Puccini"),
         ("Puccini", "lived in", "Rome"),
     }
-    assert (
-        len(resolved(tmp_path, ("1", names_of, relations))[0][0].relations) == 3
-    )  # without a title they stay
+    # without a title they stay
+    assert len(resolved(tmp_path, ("1", names_of, relations))[0][0].relations) == 3
 
 
 def test_a_title_is_another_document_s_person_neither_by_surname_nor_within_a_sentence(tmp_path):

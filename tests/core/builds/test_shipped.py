@@ -162,16 +162,14 @@ def test_what_it_took_travels_with_the_file(maker, newcomer):
         == f"Made by Model qwen-1.5b of 3 chunks: 2 calls, 2,100 tokens, 4 seconds; {unread}"
     )
     assert rkg.calls == 2 and tkg.calls == 3 and tkg.unreadable == 1
-    assert (
-        len(models.writer.asked) == 1 + 1 + 3 * 2
-    )  # a chunk, a report, and the chunk that cannot be read twice by each build
+    # a chunk, a report, and the chunk that cannot be read twice by each build
+    assert len(models.writer.asked) == 1 + 1 + 3 * 2
     assert shipped(newcomer) == (kg, tkg, rkg) and ships(newcomer, find("tkg-described")) == tkg
     assert ships(newcomer, find("tkg-llm")) is None
     build(newcomer, "tkg-described", Nobody())
     report = status(newcomer, "tkg-described").report
-    assert (
-        report["models"] == list(tkg.models) == ["Model qwen-1.5b", "Model qwen-0.5b"]
-    )  # that of the reports is another
+    # that of the reports is another
+    assert report["models"] == list(tkg.models) == ["Model qwen-1.5b", "Model qwen-0.5b"]
     assert from_plain(ShippedBuild, report["shipped"]) == tkg
     assert (
         report["usage"]["calls"] == 0

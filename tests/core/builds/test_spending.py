@@ -60,8 +60,9 @@ def far(tmp_path, monkeypatch):
         entities = [
             {"name": name, "type": "person", "description": f"About {name}."} for name in names
         ]
-        relations = (
-            [
+        relations = []
+        if names:
+            relations = [
                 {
                     "source": names[0],
                     "target": names[1],
@@ -69,9 +70,6 @@ def far(tmp_path, monkeypatch):
                     "keywords": "visit",
                 }
             ]
-            if names
-            else []
-        )
         said = json.dumps({"entities": entities, "relations": relations})
         piece = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "m"}
         ended = {
@@ -122,9 +120,8 @@ def test_a_cap_stops_a_build_before_it_and_a_higher_one_goes_on(far, cap, said):
     )
     far.together, far.gathered = 3, threading.Event()
     graph = build(far.corpus, one, far.models, cap=Cap(100))
-    assert (
-        sorted(far.asked) == [f"{i:02}" for i in range(20)] and graph.n_nodes == 40
-    )  # nothing is asked twice
+    # nothing is asked twice
+    assert sorted(far.asked) == [f"{i:02}" for i in range(20)] and graph.n_nodes == 40
     assert not spent_file(place(far.corpus, one)).exists()  # what the next build spends is its own
     assert far.most == 3
 
@@ -162,13 +159,11 @@ def test_what_was_spent_before_a_stop_counts(far):
     spent_file(place(far.corpus, LINE_BUILD)).write_text("torn{")
     assert "damaged" in spent_words(place(far.corpus, LINE_BUILD), far.models, ("answer",))
     with pytest.raises(StoreError, match="damaged.*remove .* to count from nothing"):
-        build(
-            far.corpus, LINE_BUILD, far.models, cap=Cap(10_000, tokens=True)
-        )  # it would be counted from nothing without a word
+        # it would be counted from nothing without a word
+        build(far.corpus, LINE_BUILD, far.models, cap=Cap(10_000, tokens=True))
     assert len(far.asked) == before
-    assert (
-        build(far.corpus, LINE_BUILD, far.models).n_nodes == 40
-    )  # without a cap it costs no build
+    # without a cap it costs no build
+    assert build(far.corpus, LINE_BUILD, far.models).n_nodes == 40
 
 
 def test_a_cap_in_money_needs_a_price(far):

@@ -187,9 +187,10 @@ def test_few_chunks_need_no_summary(count, tmp_path):
 
 
 def test_a_cluster_whose_text_is_too_long_is_split(tmp_path):
+    # 101 tokens each
     chunks = chunks_of(("a", 20)).with_columns(
         text=["a" + "y" * 347 + f"{row:02}." for row in range(20)]
-    )  # 101 tokens each
+    )
     graph, _ = grown(Tree(summaries="extractive", longest=500, layers=1), chunks, tmp_path)
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     assert max(np.bincount(heads)) <= 4 and len(set(tails.tolist())) == 20
@@ -319,7 +320,6 @@ def test_very_many_vectors_are_halved_first_and_each_is_in_one_cluster(monkeypat
     ).standard_normal((200, 2))
     found = balanced(clouds, 6)
     assert sorted(np.concatenate(found).tolist()) == list(range(200)) and max(map(len, found)) <= 7
-    assert all(
-        (one < 100).all() or (one >= 100).all() for one in found
-    )  # those far from each other never share a cluster
+    # those far from each other never share a cluster
+    assert all((one < 100).all() or (one >= 100).all() for one in found)
     assert [one.tolist() for one in found] == [one.tolist() for one in balanced(clouds, 6)]

@@ -69,6 +69,5 @@ def test_they_show_different_losses(opened):
 def test_the_same_cases_give_the_same_file():
     packed = (FOLDER / f"{DEMO}{EXTENSION}").read_bytes()
     again = as_file((case, unpack(content)) for case, content in read(packed))
-    assert gzip.decompress(again) == gzip.decompress(
-        packed
-    )  # how it is packed differs between versions of zlib
+    # how it is packed differs between versions of zlib
+    assert gzip.decompress(again) == gzip.decompress(packed)

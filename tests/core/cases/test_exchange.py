@@ -136,9 +136,8 @@ def test_the_line_at_fault_is_named(saved):
 
 def test_a_bomb_is_refused_without_unpacking_it(saved, monkeypatch):
     heading, _ = lines(export([saved.id]))
-    bomb = gzip.compress(
-        json.dumps(heading).encode() + b"\n" + b" " * 40_000_000
-    )  # 40 kB for 40 MB in one line
+    # 40 kB for 40 MB in one line
+    bomb = gzip.compress(json.dumps(heading).encode() + b"\n" + b" " * 40_000_000)
     with pytest.raises(BadInput, match="Line 2 of this file is larger than a case may be"):
         load(bomb)
     monkeypatch.setattr("core.cases.file.MAX_TEXT", 1_000_000)

@@ -64,9 +64,8 @@ def test_the_board_is_the_same_after_thawing(compared):
         "stories",
     )
     for a, b in zip(one["lanes"], other["lanes"]):
-        searches = [
-            story for story in a["stories"] if story.get("of") != "mass"
-        ]  # how mass spreads cannot be seen on an excerpt
+        # how mass spreads cannot be seen on an excerpt
+        searches = [story for story in a["stories"] if story.get("of") != "mass"]
         assert (
             {k: a[k] for k in kept[:-3]} == {k: b[k] for k in kept[:-3]}
             and a["prompt"] == b["prompt"]
@@ -84,9 +83,8 @@ def test_a_case_is_small(compared):
     case = save(compared())
     from core.cases.store import content
 
-    assert (
-        len(content(case.id)[1]) < 3_000
-    )  # five nodes; a thousand are measured with the movie graph
+    # five nodes; a thousand are measured with the movie graph
+    assert len(content(case.id)[1]) < 3_000
 
 
 def test_three_lanes_of_a_thousand_nodes_stay_under_a_hundred_kilobytes(movies, home):

@@ -100,9 +100,8 @@ def test_cases_are_listed_exported_and_imported(capsys, tmp_path, monkeypatch):
     assert main(["cases", "export", told["id"], "--out", str(file)]) == 0
     assert main(["cases", "import", str(file)]) == 0
     assert "1 added, 0 were here already" in capsys.readouterr().out
-    assert (
-        main(["cases", "export", "--out", str(file)]) == 0
-    )  # all of one's own: the one that was imported
+    # all of one's own: the one that was imported
+    assert main(["cases", "export", "--out", str(file)]) == 0
     assert (
         main(["cases", "import", str(file)]) == 0
         and "0 added, 1 were here already" in capsys.readouterr().out

@@ -178,9 +178,8 @@ def test_a_ranking_shows_the_best_so_far_and_what_the_graph_reader_reads_in_them
             "GraphReader",
             "Answer",
         ]
-        assert states[-1].answer is None and states[-1].prompt.paths == min(
-            count, 2
-        )  # no model is asked: the prompt alone
+        # no model is asked: the prompt alone
+        assert states[-1].answer is None and states[-1].prompt.paths == min(count, 2)
     assert named(kit, lane.state) == ([DRAMA, DIRECTED], ["Drama"]) and len(lane.states) == 4
 
 
@@ -301,9 +300,8 @@ def test_a_cancelled_lane_keeps_what_it_had_and_says_how_much_that_is(engine, ki
     assert lane.status == CANCELLED
     assert ending(lane) == "Cancelled at step 3 of 3, rank, with 2 of 4 paths read"
     assert lane.shown.retrieved and len(lane.shown.state.paths) == 2 and not lane.retrieved
-    plain = comparison_dict(job.comparison)["lanes"][
-        0
-    ]  # what is saved and handed on is what is exact
+    # what is saved and handed on is what is exact
+    plain = comparison_dict(job.comparison)["lanes"][0]
     assert (
         plain["status"] == "cancelled"
         and plain["reader_answers"] is None
@@ -321,10 +319,8 @@ def test_asked_again_after_it_was_cancelled_it_ends_as_ever(engine, kit, slow):
     slow.steps.release(9)
     again = compare(engine, kit, RANKED, waiter=Waiter("me"))
     assert again is not job and again.wait(120) and again.comparison.lanes[0].status == DONE
-    assert again.comparison.lanes[0].reused == (
-        0,
-        1,
-    )  # what was exact before is taken over, and nothing else
+    # what was exact before is taken over, and nothing else
+    assert again.comparison.lanes[0].reused == (0, 1)
 
 
 def test_a_preview_that_fails_harms_nothing(engine, kit, slow, monkeypatch, caplog):
@@ -360,9 +356,8 @@ def test_a_second_question_while_the_first_is_shown(engine, kit, slow):
     slow.steps.release()
     assert soon(lambda: first.comparison.lanes[0].preview)
     second = compare(engine, kit, RANKED, waiter=Waiter("me"), text="another genre of One")
-    assert (
-        first.wait(120) and first.comparison.lanes[0].status == CANCELLED
-    )  # nobody waits for it any more
+    # nobody waits for it any more
+    assert first.wait(120) and first.comparison.lanes[0].status == CANCELLED
     slow.steps.release(9)
     assert second.wait(120) and second.comparison.lanes[0].status == DONE
     assert second.comparison.lanes[0].state.question.text == "another genre of One"

@@ -200,9 +200,8 @@ def test_a_lane_that_prepares_an_index_holds_back_only_the_lanes_that_need_it(en
     engine.models.choosers["slow"] = type("Indexed", (SlowChooser,), {"choose": choose})(kit)
     deep = QUICK.replace("EgoNetwork()", "EgoNetwork(hops=1)")
     lines = (RANKED, RANKED.replace("EgoNetwork()", "EgoNetwork(hops=1)"), QUICK, deep)
-    engine._queues.pace |= {
-        repr(parse_line(line)): place for place, line in enumerate(lines)
-    }  # in this order
+    # in this order
+    engine._queues.pace |= {repr(parse_line(line)): place for place, line in enumerate(lines)}
     job = compare(engine, kit, "genre of One", *lines, model=False)
     assert soon(
         lambda: (
@@ -218,9 +217,8 @@ def test_an_answer_begins_as_soon_as_its_lane_has_retrieved(engine, kit):
     assert soon(lambda: job.comparison.lanes[0].answer == "Dra")
     assert not job.comparison.lanes[1].retrieved
     engine.models.choosers["slow"].go.set()
-    assert (
-        soon(lambda: job.comparison.lanes[1].retrieved) and not job.ended
-    )  # retrieved while the first lane is answered
+    # retrieved while the first lane is answered
+    assert soon(lambda: job.comparison.lanes[1].retrieved) and not job.ended
     engine.models.chat().go.set()
     assert job.wait(120) and [lane.status for lane in job.comparison.lanes] == ["done", "done"]
 
@@ -343,9 +341,8 @@ def test_a_model_that_goes_away_half_way_gives_a_sentence_on_its_lane_alone(engi
 
 def test_lanes_that_were_quick_before_go_first(engine, kit):
     first = compare(engine, kit, "genre of One", RANKED, QUICK, model=False)
-    assert soon(
-        lambda: first.comparison.lanes[1].retrieved
-    )  # the shorter line first, as nothing is known of them
+    # the shorter line first, as nothing is known of them
+    assert soon(lambda: first.comparison.lanes[1].retrieved)
     chooser, pace, quick = (
         engine.models.choosers["slow"],
         engine._queues.pace,
@@ -353,17 +350,15 @@ def test_lanes_that_were_quick_before_go_first(engine, kit):
     )
     assert soon(lambda: quick in pace) and chooser.asked.wait(120)
     began = time.monotonic()
-    assert soon(
-        lambda: time.monotonic() - began > pace[quick]
-    )  # slower than the quick one, cold as it was
+    # slower than the quick one, cold as it was
+    assert soon(lambda: time.monotonic() - began > pace[quick])
     chooser.go.set()
     assert first.wait(120)
     chooser.go.clear()
     chooser.asked.clear()
     again = compare(engine, kit, "genre of Two", RANKED, QUICK, model=False)
-    assert (
-        chooser.asked.wait(120) and again.comparison.lanes[1].retrieved
-    )  # one at a time: the quick one was through before
+    # one at a time: the quick one was through before
+    assert chooser.asked.wait(120) and again.comparison.lanes[1].retrieved
     chooser.go.set()
     assert again.wait(120)
 
@@ -381,11 +376,8 @@ def test_how_long_an_owner_waits_is_its_place_times_the_pace_of_the_queue():
         queue.put(owner, piece)
     assert began.acquire(timeout=120)
     assert queue.wait("a") is None and queue.wait("nobody") is None  # at work; not here
-    assert [queue.wait(owner) for owner in "bcd"] == [
-        (1, None),
-        (2, None),
-        (3, None),
-    ]  # no pace yet
+    # no pace yet
+    assert [queue.wait(owner) for owner in "bcd"] == [(1, None), (2, None), (3, None)]
     for _ in range(2):  # a and b end, two seconds one after the other
         now[0] += 2.0
         go.release()

@@ -197,10 +197,8 @@ def test_work_in_parts_tells_how_far_all_of_them_are(clock):
         "Part 2 of 4: Reading the prompt, 50 %",
     ]
     assert [far.fraction for far in told] == [1 / 8, 3 / 8]
-    assert [far.left for far in told] == [
-        pytest.approx(14.0),
-        pytest.approx(10.0),
-    ]  # 2 s for an eighth, 6 s for three
+    # 2 s for an eighth, 6 s for three
+    assert [far.left for far in told] == [pytest.approx(14.0), pytest.approx(10.0)]
 
 
 def test_an_encoder_tells_its_best_as_it_goes(kit):

@@ -74,9 +74,8 @@ def test_a_closed_tab_ends_its_question_after_a_while(engine, kit):
     there.clear()
     gone = time.monotonic()
     assert cancelled_within(job, 20)
-    assert (
-        time.monotonic() - gone >= 0.15
-    )  # somebody whose page is loaded again comes back within it
+    # somebody whose page is loaded again comes back within it
+    assert time.monotonic() - gone >= 0.15
 
 
 def test_a_page_loaded_again_finds_its_question_at_work(engine, kit):

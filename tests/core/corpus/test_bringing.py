@@ -58,9 +58,8 @@ def test_files_that_a_folder_no_longer_has_are_missing_but_not_those_of_others(t
         (tmp_path / name).write_text(f"Text of {name}.")
     bring("mine", [tmp_path / "in", tmp_path / "c.txt"])
     (tmp_path / "in/a.txt").unlink()
-    (tmp_path / "in/bad.md").write_bytes(
-        b"\0\0"
-    )  # it cannot be read now, and is in the folder still
+    # it cannot be read now, and is in the folder still
+    (tmp_path / "in/bad.md").write_bytes(b"\0\0")
     assert bring("mine", [tmp_path / "c.txt"]).missing == ()
     brought = bring("mine", [tmp_path / "in"])
     assert brought.missing == ("a.txt",) and brought.known == 1

@@ -37,9 +37,8 @@ def test_a_quotation_names_the_chunk_that_holds_it_however_the_document_is_cut(c
     assert parts_of(passage) == ("a.md", MARRIED)
     assert texts(cut(corpus, 9), passage) == [MARRIED]
     assert texts(cut(corpus, 100), passage) == [TEXT]
-    assert texts(cut(corpus, 9), passage_name("a.md", BUILT)) == [
-        BUILT
-    ]  # not that of the other document
+    # not that of the other document
+    assert texts(cut(corpus, 9), passage_name("a.md", BUILT)) == [BUILT]
 
 
 def test_of_a_quotation_that_was_cut_the_chunk_with_a_whole_half_is_found(corpus):

@@ -17,9 +17,8 @@ from tests.real_models import registry
 UNLISTED = {"who directed Inception": (("Inception",), ("Christopher Nolan",))}  # in no set
 SMALL = ("metaqa", "case-study", "pathquestion-2hop", "pathquestion-3hop")
 CHAINS_FIRST = sorted(DEFAULT_LANES, key=lambda key: key != "chain-ranking")
-CHEAP_FIRST = {
-    "case-study": DEFAULT_LANES
-}  # it has 10,000 chains to encode before the first question; elsewhere chains are the few
+# it has 10,000 chains to encode before the first question; elsewhere chains are the few
+CHEAP_FIRST = {"case-study": DEFAULT_LANES}
 
 
 def known(dataset, text: str) -> Question:

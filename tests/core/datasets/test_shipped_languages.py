@@ -14,10 +14,8 @@ from core.sources import GraphSource
 from core.types import Question
 from tests.films import Table, Written
 
-ROWS = (
-    "lego-1",
-    "lego-10",
-)  # shortest paths, of all relations and of the 64 nearest: whatever the encoder, all are among them
+# shortest paths, of all relations and of the 64 nearest: whatever the encoder, all are among them
+ROWS = ("lego-1", "lego-10")
 
 
 @pytest.fixture(scope="module", autouse=True)

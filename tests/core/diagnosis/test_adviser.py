@@ -25,10 +25,8 @@ def test_the_spread_of_a_walk_by_hand(kit):
     assert walk_spread(kit.graph, (one,), 1)[0] == pytest.approx(2.0)
     entropy = -(2 / 3 * math.log(2 / 3) + 1 / 3 * math.log(1 / 3))
     assert walk_spread(kit.graph, (one,), 2)[0] == pytest.approx(math.exp(entropy))
-    assert walk_spread(kit.graph, (one, kit.node("Two")), 0) == (
-        2.0,
-        5,
-    )  # two edges at One, three at Two
+    # two edges at One, three at Two
+    assert walk_spread(kit.graph, (one, kit.node("Two")), 0) == (2.0, 5)
 
 
 def test_a_walk_out_of_a_graph_stays_at_its_last_node(tmp_path):
@@ -42,9 +40,8 @@ def test_a_walk_out_of_a_graph_stays_at_its_last_node(tmp_path):
 def test_a_great_neighbourhood_is_looked_at_in_part(kit, monkeypatch):
     """With room for two edges, One goes on to Ann and Drama, of which only Drama (one edge) and not Ann (three) goes on."""
     monkeypatch.setattr("core.diagnosis.changes.adviser.EDGES", 2)
-    assert walk_spread(kit.graph, (kit.node("One"),), 2)[0] == pytest.approx(
-        2.0
-    )  # Ann 1/2, One 1/2
+    # Ann 1/2, One 1/2
+    assert walk_spread(kit.graph, (kit.node("One"),), 2)[0] == pytest.approx(2.0)
 
 
 def test_the_size_follows_aim_and_spread(kit, monkeypatch):
@@ -104,9 +101,8 @@ def test_dense_and_sparse_regions_move_the_aim(tmp_path):
     dense = advise(graph, Question("what is near the hub", entities=("hub",), hops=1), at("hub"))
     assert dense.aim == 0.50 and "dense" in dense.reasons[1] and dense.keep == 50
     end = advise(graph, Question("what is near it", entities=("link 0",)), at("link 0"))
-    assert end.aim == 0.60 and end.spread == pytest.approx(
-        2.0
-    )  # one step back or one on: growth 1.41 of a mean of 2
+    # one step back or one on: growth 1.41 of a mean of 2
+    assert end.aim == 0.60 and end.spread == pytest.approx(2.0)
 
 
 def test_feedback_on_alike_questions_counts_the_more_of_it_there_is():
@@ -121,12 +117,12 @@ def test_feedback_on_alike_questions_counts_the_more_of_it_there_is():
     assert after(rated(80, True, "who directed the film Two", ("Two",))) == 10.0  # not alike
     assert after(rated(80, True, "genre of One and Two", ("One", "Two"))) == 10.0  # more entities
     assert after(rated(None, True)) == 10.0  # an instance without a subgraph
-    assert after(rated(80, True), rated(160, True)) == pytest.approx(
-        28.284, abs=1e-3
-    )  # the smallest that worked
+    # the smallest that worked
+    assert after(rated(80, True), rated(160, True)) == pytest.approx(28.284, abs=1e-3)
+    # one failed: the middle
     assert after(rated(80, True), rated(320, True), rated(90, False)) == pytest.approx(
         (10 * 200) ** 0.5
-    )  # one failed: the middle
+    )
     assert after(rated(50, False)) == 15.0 and after(rated(5, False)) == 10.0
     assert (
         "2 answers from 80 nodes had a thumb up"

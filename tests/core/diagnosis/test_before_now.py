@@ -44,9 +44,8 @@ def test_one_path_more_keeps_the_answer_though_it_is_not_the_first(asked):
     few, many = asked(LINE.format(1), LINE.format(2))
     assert (few.alive, few.of, few.right, few.first_right) == ((), 1, 0, False)
     assert (many.alive, many.of, many.first_right) == (("Drama",), 1, False)
-    assert (
-        not few.asked and few.tokens and many.tokens > few.tokens
-    )  # of the prompt, which has a line more
+    # of the prompt, which has a line more
+    assert not few.asked and few.tokens and many.tokens > few.tokens
 
 
 def test_the_first_answer_is_right(asked):
@@ -58,9 +57,8 @@ def test_tokens_are_those_of_the_language_model_where_one_answers(asked, kit):
     from tests.films import Parrot
 
     (one,) = asked(LINE.format(2), model=Parrot("Drama it is"))
-    assert (
-        one.asked and one.right == 1 and one.first_right and one.tokens > 3
-    )  # three words written, and the prompt read
+    # three words written, and the prompt read
+    assert one.asked and one.right == 1 and one.first_right and one.tokens > 3
 
 
 def test_nothing_is_said_of_answers_where_none_is_known(asked):

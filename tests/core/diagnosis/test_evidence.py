@@ -58,9 +58,8 @@ def test_names_of_the_reader_and_of_the_model(kit, answered):
 
 def test_only_whole_words_of_kept_paths(kit, answered):
     state = answered()
-    assert (
-        told(kit, state, "Annie, Twofold, 1999, One")[1:] == []
-    )  # 1999 is on no path, One is the question's own
+    # 1999 is on no path, One is the question's own
+    assert told(kit, state, "Annie, Twofold, 1999, One")[1:] == []
     assert told(kit, state, "(Two)")[1:] == [("Two", "Two", [TWO])]
 
 

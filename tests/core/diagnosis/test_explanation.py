@@ -119,9 +119,8 @@ def test_the_reader_read_another_relation(kit):
 
 
 def test_the_reader_names_too_few(kit):
-    states = run(
-        kit, *AROUND, GraphReader(keep=1), start="Ann"
-    )  # One and Two, both directed by Ann
+    # One and Two, both directed by Ann
+    states = run(kit, *AROUND, GraphReader(keep=1), start="Ann")
     lost = "Two" if kit.graph.names(states[-1].reader) == ["One"] else "One"
     stage, cause, names, figures = told(kit, states, lost)
     assert (stage, cause, names, figures["retained"]) == ("answer", Cause.NOT_NAMED, [lost], 1)

@@ -153,9 +153,8 @@ def test_what_it_costs_is_said_before_and_held(asked):
     lane = asked("One", f"{NEAR} >> Answer()", chat)
     cost, before = price(lane), len(chat.asked)
     influence(lane, asked.environment, by_model=True)
-    assert (
-        cost.calls == 3 and len(chat.asked) - before <= cost.calls
-    )  # of two paths: both, and each
+    # of two paths: both, and each
+    assert cost.calls == 3 and len(chat.asked) - before <= cost.calls
     assert cost.tokens == 3 * lane.state.prompt.tokens and cost.text.startswith(
         "up to 3 calls, about "
     )
@@ -189,9 +188,10 @@ def test_reports_that_tell_of_one_path_each_go_with_it(asked):
 
 
 def test_the_distance_of_two_answers():
+    # two of three each
     assert distance((), ()) == 0 and distance(("a", "a", "b"), ("a", "b", "b")) == pytest.approx(
         1 / 3
-    )  # two of three each
+    )
 
 
 @given(
@@ -316,10 +316,11 @@ def test_an_excerpt_rests_on_its_passage_and_whether_that_is_marked_is_known(tmp
     run.retrieve(Progress())
     lane = lane_of(run, "v", "V")
     one = influence(lane, engine.environment, by_model=False)
+    # red fox stays
     assert [(weight.kind, weight.influence) for weight in one.weights] == [
         ("chunk", 0.333333),
         ("chunk", 0.0),
-    ]  # red fox stays
+    ]
     assert (
         one.smallest == (0, 1)
         and gold_items(lane, one, ("a",)) == {0}

@@ -33,9 +33,8 @@ def test_what_is_not_known_is_not_told(kit, monkeypatch):
     two = (kit.node("Two"),)
     near = EgoNetwork(hops=1)(kit.state("One"), kit.context())
     by_chance = PersonalizedPageRank(keep=3, method="fora")(kit.state("One"), kit.context())
-    unreached = PersonalizedPageRank(keep=3, direction="out")(
-        kit.state("One"), kit.context()
-    )  # no edge leads to Two
+    # no edge leads to Two
+    unreached = PersonalizedPageRank(keep=3, direction="out")(kit.state("One"), kit.context())
     assert [place_beyond(kit.graph, state, two) for state in (near, by_chance, unreached)] == [
         None
     ] * 3

@@ -99,9 +99,10 @@ def test_a_passage_that_no_change_reaches_is_left(lane):
 
 def test_without_known_passages_the_words_of_the_answer_count(lane):
     ask, ran = lane(LINE.format(keep=1), asked(answers=("elk",)))
+    # twice as many is not enough
     assert (
         tried(ask, ran, seconds=60).label == "Keep 4 passages → 1 of 1 known answer in the prompt"
-    )  # twice as many is not enough
+    )
 
 
 def test_passages_by_meaning_where_words_do_not_find_them(lane):

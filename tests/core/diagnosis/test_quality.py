@@ -18,13 +18,8 @@ TRIPLES = [
     ("Cratchit", "works for", "Scrooge"),
     ("Tim", "knows", "Cratchit"),
 ]
-COME = [
-    [0],
-    [0, 1],
-    [1],
-    [1],
-    [1],
-]  # of carol#0 and carol#1; nothing of carol#2, and nothing of the turkey
+# of carol#0 and carol#1; nothing of carol#2, and nothing of the turkey
+COME = [[0], [0, 1], [1], [1], [1]]
 
 
 @pytest.fixture

@@ -42,11 +42,9 @@ def tried(kit):
         run = LaneRun(ask, parse_line(text), Environment(models), prefixes)
         run.retrieve(Progress())
         told = explained(kit.graph, [run.states], answers, [False])[0]
-        words = (
-            [change.words for change in changes(ask, run.line, told.losses, models)]
-            if told.losses
-            else []
-        )
+        words = []
+        if told.losses:
+            words = [change.words for change in changes(ask, run.line, told.losses, models)]
         found = repair(run, told.losses, watch=watch, seconds=seconds)
         return found, words, prefixes
 
@@ -121,11 +119,8 @@ def test_a_larger_subgraph(tried):
         {TWO: 1.0},
     )
     assert found.label == "Keep 4 nodes → 1 of 1"
-    assert words == [
-        "Keep 4 nodes",
-        "Keep 10 nodes",
-        "Keep 5 nodes",
-    ]  # the last as the adviser says: the whole graph
+    # the last as the adviser says: the whole graph
+    assert words == ["Keep 4 nodes", "Keep 10 nodes", "Keep 5 nodes"]
 
 
 def test_a_wider_beam(tried):
@@ -175,9 +170,8 @@ def test_relation_chains_instead_where_they_are_prepared(tried, kit):
     line = "EgoNetwork() >> ShortestPaths(parallel=False)"
     assert tried(line, ["Drama"], {})[1] == []
     asked = Ask(GraphSource.of(kit.graph), Question("the genre of One"), (kit.node("One"),))
-    LaneRun(asked, parse_line("ChainRanking()"), Environment(kit.Written())).retrieve(
-        Progress()
-    )  # which prepares them
+    # which prepares them
+    LaneRun(asked, parse_line("ChainRanking()"), Environment(kit.Written())).retrieve(Progress())
     assert tried(line, ["Drama"], {})[1] == ["Follow relation chains"]
 
 

@@ -11,12 +11,8 @@ from core.sources import Ask, GraphSource
 from core.types import Question
 
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
-LINE = (
-    EgoNetwork(hops=2),
-    ShortestPaths(parallel=False),
-    Rank(keep=1),
-    GraphReader(),
-)  # paths to Ann, Drama, and Two by way of Ann
+# paths to Ann, Drama, and Two by way of Ann
+LINE = (EgoNetwork(hops=2), ShortestPaths(parallel=False), Rank(keep=1), GraphReader())
 
 
 def outcomes(kit, *answers, operators=LINE, retrieved=True):

@@ -36,11 +36,9 @@ def compared(corpus, question, *states, graph=None, repair=None):
 
 
 def found(*rows, before=(), shown=None, answer=None, keep=0):
-    cut = (
-        Ranking("chunk", tuple(before), tuple(1 / i for i in range(1, len(before) + 1)))
-        if before
-        else None
-    )
+    cut = None
+    if before:
+        cut = Ranking("chunk", tuple(before), tuple(1 / i for i in range(1, len(before) + 1)))
     step = Step("SparseChunks", "retrieve", {"keep": keep} if keep else {}, 0.0, before_cut=cut)
     prompt = None if shown is None else Prompt((), 0, hits={"chunk": shown})
     return State(

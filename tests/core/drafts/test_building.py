@@ -45,12 +45,13 @@ def test_an_empty_build_begins_with_what_cuts_documents():
 
 def test_what_fits_is_what_a_build_takes_there():
     draft = parse_draft(LINE, BUILDING)
+    # an index of another tool has a graph already
     assert fitting(draft, 1) == {
         "TokenChunks",
         "WholeDocuments",
         "SentenceChunks",
         "CharacterChunks",
-    }  # an index of another tool has a graph already
+    }
     assert fitting(draft, 2) == {
         "NamesAndTerms",
         "NounPhrases",

@@ -27,9 +27,8 @@ def test_every_published_line_is_a_draft_that_lacks_nothing(row):
 
 def test_each_brick_says_what_it_lacks():
     told = "“Shortest paths” reads a subgraph, and nothing before it extracts one."
-    assert faults(parse_draft("ShortestPaths() >> Rank()")) == {
-        1: told
-    }  # what reads its paths lacks nothing
+    # what reads its paths lacks nothing
+    assert faults(parse_draft("ShortestPaths() >> Rank()")) == {1: told}
     assert list(faults(parse_draft("Answer(prompt='question-only') >> EgoNetwork()"))) == [2]
 
 
@@ -79,11 +78,8 @@ def test_what_would_take_away_from_others_does_not_fit():
 def test_where_an_operator_may_be_dropped():
     draft = parse_draft(LINE)
     assert slots_for(draft, "FilterSubgraph") == (Slot(1), Slot(2), Slot(3))
-    assert bricks_for(draft, "EgoNetwork") == (
-        1,
-        3,
-        4,
-    )  # in the place of the ranking or of the answer it does no harm
+    # in the place of the ranking or of the answer it does no harm
+    assert bricks_for(draft, "EgoNetwork") == (1, 3, 4)
     assert moves(draft, 1) == ()
     assert moves(parse_draft("EgoNetwork() >> EmbedQuery() >> ShortestPaths()"), 2) == (
         Slot(0),
@@ -111,9 +107,8 @@ def test_each_term_is_of_an_operator():
 def test_the_usual_slot():
     assert usual_slot(parse_draft("EgoNetwork() >> Answer(prompt='question-only')")) == Slot(1)
     assert usual_slot(parse_draft("EgoNetwork() >> ShortestPaths()")) == Slot(2)
-    assert usual_slot(parse_draft("PersonalizedPageRank() >> Rank() >> Answer()")) == Slot(
-        1
-    )  # before what lacks something
+    # before what lacks something
+    assert usual_slot(parse_draft("PersonalizedPageRank() >> Rank() >> Answer()")) == Slot(1)
     assert usual_slot(Draft()) == Slot(0)
 
 

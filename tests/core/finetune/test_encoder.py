@@ -37,9 +37,8 @@ def test_the_loss_by_hand():
     assert float(ranking_loss(questions, texts, every)) == pytest.approx(
         (first + second) / 2, rel=1e-5
     )
-    spared = torch.tensor(
-        [[False, True, False], [True, False, True]]
-    )  # the third text leads to an answer of question 1 as well
+    # the third text leads to an answer of question 1 as well
+    spared = torch.tensor([[False, True, False], [True, False, True]])
     assert float(ranking_loss(questions, texts, spared)) == pytest.approx(
         (math.log(1 + math.exp(-4)) + second) / 2, rel=1e-5
     )
@@ -65,9 +64,10 @@ def test_an_epoch_shows_every_question_at_every_unit(lesson):
     found = batches(lesson[0], FAST, 0)
     assert sum(map(len, found)) == 3 * 32 and len(found) == 3 * 2
     for rows in found:
+        # of one unit
         assert (
             len({row.positive.count(" -> ") + 10 * row.positive.count(", ") for row in rows}) == 1
-        )  # of one unit
+        )
         assert all(
             len(row.negatives) == 2
             and not set(row.negatives) & row.known

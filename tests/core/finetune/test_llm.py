@@ -87,9 +87,8 @@ def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, 
     with torch.inference_mode():
         assert torch.allclose(read(input_ids=codes).logits, told, atol=1e-4)
     assert AutoTokenizer.from_pretrained(tmp_path / "merged").chat_template
-    assert not list(
-        (tmp_path / "merged").glob("adapter_*")
-    )  # the adapter alone has a folder of its own
+    # the adapter alone has a folder of its own
+    assert not list((tmp_path / "merged").glob("adapter_*"))
     assert (tmp_path / "merged" / "adapter" / "adapter_config.json").is_file()
 
 

@@ -45,11 +45,12 @@ def test_a_cancelled_training_goes_on_as_if_it_had_never_stopped(tmp_path):
     assert state.figure == max(figure for _, _, figure in state.looks) and weights[
         "w"
     ].tolist() != [0, 0, 0]
+    # nothing pickled
     assert not [
         file
         for file in (tmp_path / "cut").iterdir()
         if file.suffix not in (".json", ".safetensors")
-    ]  # nothing pickled
+    ]
 
 
 def test_another_key_begins_anew(tmp_path):

@@ -142,9 +142,8 @@ def test_one_that_beats_late_interaction_is_served(house, monkeypatch):
     assert served.head(served.hidden(task, texts)) == pytest.approx(
         served.score(task, texts), abs=1e-4
     )
-    assert (
-        reranker_run.reranker(house.engine, LESSONS, FAST, NO_WATCH)["steps"] == told["steps"]
-    )  # not done twice
+    # not done twice
+    assert reranker_run.reranker(house.engine, LESSONS, FAST, NO_WATCH)["steps"] == told["steps"]
 
 
 def test_one_that_does_not_is_not_kept(house, monkeypatch):

@@ -64,13 +64,11 @@ def test_a_trained_encoder_is_served_at_once_and_no_result_of_the_old_one_is_tak
     assert models.encoder("encoder-finetuned") is first
     plain = models.signature("minilm")
 
-    assert (
-        run.encoder(house.engine, house.split, FAST, NO_WATCH) == told
-    )  # the same training is not done twice
+    # the same training is not done twice
+    assert run.encoder(house.engine, house.split, FAST, NO_WATCH) == told
     assert models.encoder("encoder-finetuned") is first
-    assert (
-        run.encoder(house.engine, house.split, FAST, NO_WATCH, again=True) == told
-    )  # and done anew gives the same weights
+    # and done anew gives the same weights
+    assert run.encoder(house.engine, house.split, FAST, NO_WATCH, again=True) == told
     run.encoder(
         house.engine,
         house.split,

@@ -39,9 +39,8 @@ def test_a_loop_runs_what_the_file_that_it_calls_holds_now(tmp_path):
             check=True,
         )
         told.append(int(ran.stdout))
-        assert (
-            len(list((folder / "__pycache__").glob("loops-*"))) == 1
-        )  # those of earlier sources are gone
+        # those of earlier sources are gone
+        assert len(list((folder / "__pycache__").glob("loops-*"))) == 1
     assert told == [2, 10, 10]
 
 

@@ -157,9 +157,8 @@ def test_a_merged_entity_has_the_chunks_and_descriptions_of_both():
     merged = sound(edited(texts(), [Edit("merge", ("Marley", "Fred"))]))
     assert merged.columns.nodes.texts("description") == ["cheerful dead", "a miser"]
     assert merged.columns.nodes.lists("chunks").lists() == [[0, 2], [0, 1]]
-    assert merged.columns.communities.lists("members").lists() == [
-        [0, 1]
-    ]  # that of Marley alone has nobody left
+    # that of Marley alone has nobody left
+    assert merged.columns.communities.lists("members").lists() == [[0, 1]]
 
 
 def test_what_a_graph_has_not_is_left_and_named(toy):

@@ -47,9 +47,8 @@ def test_two_triangles_and_loops_and_lone_nodes():
     assert found(6, triangles).tolist() == [0, 0, 0, 1, 1, 1]
     assert found(8, [*triangles, (7, 7)]).tolist() == [0, 0, 0, 1, 1, 1, 2, 3]
     assert found(0, []).tolist() == [] and found(3, []).tolist() == [0, 1, 2]
-    assert (
-        len(set(found(6, [(0, i) for i in range(1, 6)]).tolist())) == 1
-    )  # every cut of a star lowers its modularity
+    # every cut of a star lowers its modularity
+    assert len(set(found(6, [(0, i) for i in range(1, 6)]).tolist())) == 1
 
 
 def test_modularity_by_hand():

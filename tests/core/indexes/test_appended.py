@@ -66,13 +66,8 @@ def test_what_is_new_is_added_and_what_is_removed_masked(made):
         1020,
     )
     assert recall(graph, index) > 0.97 and index.facts["recall"] > 0.97
-    for row in (
-        0,
-        19,
-        20,
-        23,
-        1017,
-    ):  # each item is found at its own vector, by the number that it has now
+    # each item is found at its own vector, by the number that it has now
+    for row in (0, 19, 20, 23, 1017):
         vector = Drawn().encode(graph.names([row]))[0]
         items, cosines = index.nearest(vector, 3)
         assert items[0] == row and cosines[0] == pytest.approx(1, abs=0.02)
@@ -145,9 +140,8 @@ def test_very_many_are_searched_in_parts_as_if_they_were_one(made, monkeypatch):
         index.nearest(vector, 1)[0].tolist() == [256]
         and 256 not in index.nearest(vector, 5, without=np.array([256, 3]))[0]
     )
-    assert (
-        950 < len(index.nearest(vector, 5000)[0]) <= 1000
-    )  # more than one part has, and than there are; a few may be out of reach
+    # more than one part has, and than there are; a few may be out of reach
+    assert 950 < len(index.nearest(vector, 5000)[0]) <= 1000
     files = {file.name: file.read_bytes() for file in folder.glob("index-*.faiss")}
     vectors.delete(folder)
     made(range(1000, 2000))

@@ -23,19 +23,8 @@ from core.indexes.place import index_folder
 from core.watch import Watch
 from tests.films import TRIPLES, Bag
 
-PAIRS = [
-    (0, 1),
-    (0, 7),
-    (1, 2),
-    (1, 4),
-    (1, 6),
-    (3, 0),
-    (5, 0),
-    (5, 6),
-    (6, 1),
-    (7, 0),
-    (7, 4),
-]  # of the films, by hand
+# of the films, by hand
+PAIRS = [(0, 1), (0, 7), (1, 2), (1, 4), (1, 6), (3, 0), (5, 0), (5, 6), (6, 1), (7, 0), (7, 4)]
 
 
 @pytest.fixture
@@ -106,12 +95,8 @@ def test_kinds_are_told_by_names_or_by_what_the_heads_have(films):
 
     assert head_types(phrases, has, encode) == ["film", "film", "film", "film"]
     told = [Phrase("director", "directed by", "opera"), *phrases[1:]]
-    assert head_types(told, has, encode) == [
-        "opera",
-        "film",
-        "film",
-        "film",
-    ]  # what a name tells is not guessed
+    # what a name tells is not guessed
+    assert head_types(told, has, encode) == ["opera", "film", "film", "film"]
     unlike = lambda texts: np.array(
         [[1.0, 0.0] if "director" in text else [0.0, 1.0] for text in texts], np.float32
     )
@@ -145,9 +130,8 @@ def test_chains_that_the_graph_has(films):
         4,
     )
     capped, found = possible_chains(takes_part(films), 2, "both", 10)
-    assert (
-        capped == [(code,) for code in range(8)] + [(0, 1), (0, 7)] and found == 19
-    )  # from Ann, where two films lead
+    # from Ann, where two films lead
+    assert capped == [(code,) for code in range(8)] + [(0, 1), (0, 7)] and found == 19
 
 
 def test_a_step_that_hardly_any_node_takes_is_no_chain(tmp_path):
@@ -181,9 +165,10 @@ def test_scores_by_hand():
 def test_rows_in_whole_steps():
     rows = np.array([[0.6, -0.8], [0.0, 0.0], [0.02, 1.0]])
     whole, scales = in_steps(rows)
+    # 0.6 / 0.8 x 127 = 95.25
     assert whole.tolist() == [[95, -127], [0, 0], [3, 127]] and scales[0] == pytest.approx(
         0.8 / 127
-    )  # 0.6 / 0.8 x 127 = 95.25
+    )
     assert np.abs(whole * scales[:, None] - rows).max() <= 0.5 / 127
 
 
@@ -238,10 +223,11 @@ def test_masked_questions(films):
     assert masked(films, "who directed [One] and Two", (one,)) == "who directed X and Two"
     assert masked(films, "what did ann direct", (ann,)) == "what did X direct"
     assert masked(films, "Annie and Ann", (ann,)) == "Annie and X"  # whole words only
+    # as named first
     assert (
         masked(films, "who made One and why was one made", (one,))
         == "who made X and why was one made"
-    )  # as named first
+    )
     assert masked(films, "who directed it", (one,)) == "who directed it"
 
 

@@ -109,9 +109,8 @@ def test_every_kind_is_built_kept_and_deleted_with_nothing_else(films, jobs, nam
     delete(jobs, films, KINDS[name])
     assert told(films)[name].state == ABSENT
     assert {path.name for path in index_folder(films).iterdir()} == others | {"notes.txt"}
-    assert (
-        made(jobs, films, name).status == DONE and told(films)[name].state == READY
-    )  # nothing in memory stands in for it
+    # nothing in memory stands in for it
+    assert made(jobs, films, name).status == DONE and told(films)[name].state == READY
 
 
 def test_what_a_graph_has_nothing_of_is_not_shown(films, tmp_path):
@@ -234,9 +233,8 @@ def test_unknown_and_unfinished_files_are_leftovers(films):
     folder = index_folder(films)
     (folder / "strange.bin").write_bytes(b"12345")
     (folder / ".communities-10.npy-abc").write_bytes(b"half")
-    assert [(one.path.name, one.size) for one in leftovers(films)] == [
-        ("strange.bin", 5)
-    ]  # the other may be at work
+    # the other may be at work
+    assert [(one.path.name, one.size) for one in leftovers(films)] == [("strange.bin", 5)]
     os.utime(folder / ".communities-10.npy-abc", (1, 1))
     assert [one.words for one in leftovers(films)][1] == "A file that was never finished"
     outside = leftovers(films)[0].__class__(films.folder / "graph.json", "", 0, 0.0)

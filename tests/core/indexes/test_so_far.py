@@ -169,9 +169,8 @@ def test_vectors_whose_making_was_cancelled_are_said_and_taken_up(graph):
         searchable_now(graph, encoder, "chunks", lambda: job)
     again = Slow()
     found = make(graph, again, "chunks")
-    assert (
-        len(found) == 10 and again.given == 4
-    )  # neither the block that was saved nor the two of the next are encoded again
+    # neither the block that was saved nor the two of the next are encoded again
+    assert len(found) == 10 and again.given == 4
     assert np.array_equal(
         found.of(np.arange(10)), Bag().encode(list(WORDS)).astype(np.float16).astype(np.float32)
     )
@@ -202,9 +201,8 @@ def test_what_another_content_of_the_graph_had_in_part_is_not_encoded_again(grap
     )
     again = Slow()
     found = make(other, again, "chunks")
-    assert (
-        again.given == 3 and found.facts["reused"] == 4
-    )  # bob, drama and two; what the saved block of the other had is taken
+    # bob, drama and two; what the saved block of the other had is taken
+    assert again.given == 3 and found.facts["reused"] == 4
     expected = Bag().encode([WORDS[row] for row in rows]).astype(np.float16)
     blocks = Blocks(other, "chunks", place(other, again, "chunks"))
     assert np.array_equal(np.concatenate([blocks.read(0), blocks.read(1)]), expected)
@@ -276,17 +274,15 @@ def test_words_are_answered_while_vectors_are_made_and_a_part_is_never_the_final
     )
     assert "6 of 10 chunks" in " ".join(note for step in part.state.trace for note in step.notes)
     again = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
-    assert (
-        again is not job and again.wait(120) and again.comparison.lanes[0].state.partly
-    )  # asked anew, of what is there
+    # asked anew, of what is there
+    assert again is not job and again.wait(120) and again.comparison.lanes[0].state.partly
     encoder.go_on.set()
     (making,) = engine.preparing.of("index-")
     assert making.wait(120)
     last = asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE)
     assert last.wait(120) and not last.comparison.lanes[0].state.partly
-    assert (
-        asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE) is last
-    )  # a whole result is taken as it is
+    # a whole result is taken as it is
+    assert asked_of(engine, corpus, VECTORS_LINE, WORDS_LINE) is last
     engine.stop()
 
 

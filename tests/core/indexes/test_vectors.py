@@ -280,9 +280,8 @@ def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind
     for query in made[::80]:
         exact = np.argsort(-(made @ query), kind="stable")[:20]
         hits += len(np.intersect1d(found.nearest(query, 20)[0], exact)) / 20 / 50
-        assert found.cosines(query, exact[:3]) == pytest.approx(
-            made[exact[:3]] @ query, abs=0.02
-        )  # of bytes, about
+        # of bytes, about
+        assert found.cosines(query, exact[:3]) == pytest.approx(made[exact[:3]] @ query, abs=0.02)
     assert hits >= least - 1e-9
     again, *_ = searchable(blocks, NO_WATCH, kind)
     parts.save(again, tmp_path / "again.faiss")

@@ -43,9 +43,8 @@ def test_a_passage_through_a_mediator_is_one_step_in_words():
     say = lambda *chain: mediated_text(chain, phrases, into)
     assert say(0, 2) == "the sibling of the person X"  # said once
     assert say(0, 2, 4) == "the profession of the sibling of the person X"
-    assert (
-        say(3, 2) == "the other sibling in the sibling relationship of X"
-    )  # back by the same relation
+    # back by the same relation
+    assert say(3, 2) == "the other sibling in the sibling relationship of X"
     assert say(7, 8) == "the actor in the performance of X"
     assert say(10, 8) == "the actor of the film of the actor X"
     assert say(3, 1) == "the people with sibling for sibling X"

@@ -29,9 +29,8 @@ class Counting(Bag):
     def encode(self, texts, watch=NO_WATCH):
         if len(self.asked) >= self.most:
             raise Cancelled()
-        self.asked += [
-            text for text in texts if not text.endswith("?")
-        ]  # not what tells encoders apart
+        # not what tells encoders apart
+        self.asked += [text for text in texts if not text.endswith("?")]
         return super().encode(texts)
 
 
@@ -89,10 +88,11 @@ def test_a_triple_less_equals_a_rebuild(grown, tmp_path):
     assert np.array_equal(
         vectors_of(changed), vectors_of(build(grown(folder="anew"), Bag(), RANDOM))
     )
+    # the walks from Two alone
     assert (changed.index.facts["encoded"], changed.index.facts["reused"]) == (
         1,
         len(changed.nodes) - 1,
-    )  # the walks from Two alone
+    )
 
 
 def test_what_is_done_is_kept_when_a_person_cancels(grown, monkeypatch):
@@ -143,11 +143,8 @@ def test_walks_that_the_encoder_would_not_come_to_are_not_put_into_words(strateg
     graph = build_graph(
         [(f"F{i}", "directed_by", "Ann") for i in range(30)], tmp_path / "films", "films", "both"
     )
-    plan, asked, told = (
-        WalkPlan(strategy, 30, 1, "in"),
-        Brief(),
-        Tells(),
-    )  # of 30 walks of three words each, 16 are 48 words
+    # of 30 walks of three words each, 16 are 48 words
+    plan, asked, told = (WalkPlan(strategy, 30, 1, "in"), Brief(), Tells())
     vectors = vectors_of(build(graph, asked, plan))
     (tmp_path / "again").mkdir()
     again = build_graph(

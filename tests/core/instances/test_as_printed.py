@@ -111,9 +111,8 @@ def test_walks_go_along_the_triples_three_of_each_node_and_the_printed_prompt_is
         and answer.prompt == "walk-and-retrieve"
         and answer.paths == 9
     )
-    assert (walks.verbaliser == "answer") == row.endswith(
-        "told"
-    )  # “we directly prompt the LLM” for each walk
+    # “we directly prompt the LLM” for each walk
+    assert (walks.verbaliser == "answer") == row.endswith("told")
 
 
 def test_all_shortest_paths_are_found_where_several_tie(tmp_path):

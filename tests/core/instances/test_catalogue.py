@@ -123,10 +123,8 @@ def test_the_twenty_one_are_those_of_version_one():
 
 
 OPTIMISED = {"lego-13": 4, "lego-14": 7, "lego-15": 3}
-TWO_APART = (
-    "lego-14-by-hops",
-    "lego-15-paper",
-)  # a prediction and the branch that follows it; the published prompts
+# a prediction and the branch that follows it; the published prompts
+TWO_APART = ("lego-14-by-hops", "lego-15-paper")
 
 
 def test_optimised_rows_stand_behind_their_base_and_differ_from_it_in_little():
@@ -239,9 +237,8 @@ def test_a_damaged_row_of_ones_own_is_named_and_costs_only_itself():
     with pytest.raises(BadParameter, match="instances.toml, “mine”: unknown key “lin”"):
         find("mine")
     rows.delete("own-kept")
-    assert '[mine]\ntitle = "M"' in rows.own_file().read_text(
-        "utf-8"
-    )  # what cannot be used stays in the file
+    # what cannot be used stays in the file
+    assert '[mine]\ntitle = "M"' in rows.own_file().read_text("utf-8")
 
 
 def test_a_damaged_file_of_ones_own_is_named_and_left_alone():

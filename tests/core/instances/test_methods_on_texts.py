@@ -26,13 +26,8 @@ NAMES = json.dumps({"names": ["Tiny Tim"]})
 POINTS = json.dumps({"points": [{"description": "Bob is his father.", "score": 90}]})
 
 NEAREST = ["TINY TIM", "BOB CRATCHIT", "SCROOGE", "FRED"]
-ENDS = [
-    "BOB CRATCHIT",
-    "TINY TIM",
-    "SCROOGE",
-    "MARTHA",
-    "FRED",
-]  # of the four nearest relations, the ends of the best first
+# of the four nearest relations, the ends of the best first
+ENDS = ["BOB CRATCHIT", "TINY TIM", "SCROOGE", "MARTHA", "FRED"]
 BY_DEGREES = [  # every relation is at one of the nearest four
     ("BOB CRATCHIT", "SCROOGE"),  # 3 + 6
     ("FRED", "SCROOGE"),  # 2 + 6, weight 2
@@ -59,28 +54,12 @@ CONNECTED = [  # the six at 0.3 and above, by the degrees of their ends, then by
     ("BOB CRATCHIT", "MARTHA"),
 ]
 CONNECTED_ENDS = ["BOB CRATCHIT", "SCROOGE", "FRED", "TINY TIM", "BELLE", "MARTHA"]
-BOTH_ENDS = [
-    6,
-    3,
-    0,
-    1,
-]  # 6 holds both ends of three relations, 3 of two, all others but the turkey of one
-BESIDE = [
-    6,
-    3,
-    1,
-    0,
-    2,
-    4,
-    5,
-    7,
-]  # Tim's: 6 with Bob and Scrooge, 3 with Bob; Bob's: 1; Scrooge's, each with one neighbour; Fred's
-OF_ENTITIES = [
-    0,
-    2,
-    3,
-    1,
-]  # hold three of the four, two, one and rated 6, one and rated 3; 4 is of level 3
+# 6 holds both ends of three relations, 3 of two, all others but the turkey of one
+BOTH_ENDS = [6, 3, 0, 1]
+# Tim's: 6 with Bob and Scrooge, 3 with Bob; Bob's: 1; Scrooge's, each with one neighbour; Fred's
+BESIDE = [6, 3, 1, 0, 2, 4, 5, 7]
+# hold three of the four, two, one and rated 6, one and rated 3; 4 is of level 3
+OF_ENTITIES = [0, 2, 3, 1]
 BY_RATING = [2, 3, 0, 1]  # the same four, rated 8, 6, 5 and 3
 BY_OCCURRENCE = [0, 3, 2, 1]  # seven chunks tell of a member of 0, six of 3, three of 2, two of 1
 
@@ -190,19 +169,18 @@ def aggregated(
 
 
 def best(scores: dict, count: int) -> list:
-    return sorted(scores, key=lambda one: (-round(scores[one], 9), one))[
-        :count
-    ]  # of equal ones the smaller id
+    # of equal ones the smaller id
+    return sorted(scores, key=lambda one: (-round(scores[one], 9), one))[:count]
 
 
 def test_fastgraphrag(graph):
     state, _ = run(graph, "fastgraphrag", [NAMES])
-    near = {
-        name: told[3] for name, told in ENTITIES.items() if name != "TOPPER"
-    }  # the eight nearest
+    # the eight nearest
+    near = {name: told[3] for name, told in ENTITIES.items() if name != "TOPPER"}
+    # the one name counts one
     reset = {
         name: cosine / sum(near.values()) + (name == "TINY TIM") for name, cosine in near.items()
-    }  # the one name counts one
+    }
     scores = walked(reset)
     relations, chunks = aggregated(scores)
     ours = found(graph, state)
@@ -216,9 +194,8 @@ def test_fastgraphrag(graph):
 
 def test_fastgraphrag_as_published(graph):
     state, _ = run(graph, "fastgraphrag-original", [NAMES])
-    near = {
-        name: (1 + told[3]) / 2 for name, told in ENTITIES.items()
-    }  # all nine are among the 20 nearest, above a cosine of 0
+    # all nine are among the 20 nearest, above a cosine of 0
+    near = {name: (1 + told[3]) / 2 for name, told in ENTITIES.items()}
     reset = {name: share / sum(near.values()) for name, share in near.items()} | {"TINY TIM": 1.0}
     scores = {name: score for name, score in walked(reset).items() if score >= 0.005}
     relations, chunks = aggregated(scores, 64)

@@ -6,16 +6,8 @@ from core.operators import Answer, BeamSearch, PersonalizedPageRank, ThinkOnGrap
 from core.operators.text import parse_line
 from tests.real_models import registry
 
-EXISTING = {
-    "tog",
-    "rog",
-    "kelp",
-    "gsr",
-    "gcr",
-    "structgpt",
-    "kb-binder",
-    "dog",
-}  # the systems of LEGO-GraphRAG v1's Table 1
+# the systems of LEGO-GraphRAG v1's Table 1
+EXISTING = {"tog", "rog", "kelp", "gsr", "gcr", "structgpt", "kb-binder", "dog"}
 
 
 def test_models_come_in_the_order_of_the_line_without_words_that_are_none():

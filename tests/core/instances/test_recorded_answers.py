@@ -55,11 +55,10 @@ def run(engine: Engine, graph, text: str, line, prefixes: Prefixes, kept: int | 
     )
     lane.retrieve(Progress())
     paths = lane.state.paths.head(kept or len(lane.state.paths.items))
-    scores = (
-        [None] * len(paths.items)
-        if paths.scores is None
-        else [round(float(score), 5) for score in paths.scores]
-    )
+    if paths.scores is None:
+        scores = [None] * len(paths.items)
+    else:
+        scores = [round(float(score), 5) for score in paths.scores]
     return {
         "paths": graph.texts(paths.items),
         "scores": scores,

@@ -28,9 +28,8 @@ def test_new_data_take_the_place_of_old_ones_which_are_removed(tmp_path):
         current(tmp_path) == ("one", "one")
         and (tmp_path / f"data-{DIGEST[:16]}" / digests.FILE).exists()
     )
-    put(
-        tmp_path, "two"
-    )  # of the same digest: under a name of its own, as the old ones are still read
+    # of the same digest: under a name of its own, as the old ones are still read
+    put(tmp_path, "two")
     assert current(tmp_path) == ("two", "two")
     assert sorted(file.name for file in tmp_path.iterdir()) == [
         "about.json",

@@ -39,9 +39,8 @@ def test_a_command_leaves_nothing_that_others_may_read(tmp_path):
 
 def test_a_folder_that_its_owner_may_not_write_stays_so(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(
-        "os.umask", lambda mode: None
-    )  # of this process, which runs other tests as well
+    # of this process, which runs other tests as well
+    monkeypatch.setattr("os.umask", lambda mode: None)
     (tmp_path / "home").mkdir(mode=0o755)
     (tmp_path / "home").chmod(0o555)
     keep_private()

@@ -121,9 +121,8 @@ def test_what_follows_a_long_object_is_not_looked_for(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "PIECE", 1 << 10)
     monkeypatch.setattr("core.io.json_rows.LONGEST_LINE", 1 << 16)
     file = tmp_path / "rows.json"
-    file.write_text(
-        '{"data": [' + ",".join(['{"question": "who"}'] * 10_000) + "]}"
-    )  # 200 kB on one line
+    # 200 kB on one line
+    file.write_text('{"data": [' + ",".join(['{"question": "who"}'] * 10_000) + "]}")
     assert len(list(json_rows(file))) == 10_000
 
 

@@ -207,9 +207,8 @@ def test_a_held_file_is_opened_once_for_all_who_use_it_in_any_thread_and_let_go_
                     range(40),
                 )
             )
-        assert numbers(file) == {
-            str(number): number for number in range(40)
-        }  # at once, not at the end
+        # at once, not at the end
+        assert numbers(file) == {str(number): number for number in range(40)}
         assert others.query("SELECT count(*) FROM numbers") == [(40,)]
     assert len(opened) == 1
     rows.query("SELECT 1 FROM numbers")

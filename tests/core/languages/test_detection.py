@@ -76,9 +76,8 @@ def test_questions_of_a_few_words(code):
 
 
 def test_most_questions_need_no_detector(monkeypatch):
-    monkeypatch.setattr(
-        detection, "_confidences", lambda text: {}
-    )  # as where lingua is not installed
+    # as where lingua is not installed
+    monkeypatch.setattr(detection, "_confidences", lambda text: {})
     asked = {one: code for code, some in QUESTIONS.items() for one in some}
     found = {one: detection.language_of(one) for one in asked}
     assert all(found[one] in (code, "") for one, code in asked.items())  # none is wrong
@@ -139,9 +138,8 @@ def test_a_corpus_has_a_language_that_is_found_changed_and_found_again(tmp_path)
         english.language == Found("en", chosen=True) == Corpus.open(corpus.folder).language
         and english.digest == corpus.digest
     )
-    assert (
-        english.add([Document("d9", GERMAN[0], "", "d9")]).language.code == "en"
-    )  # what a person chose stays
+    # what a person chose stays
+    assert english.add([Document("d9", GERMAN[0], "", "d9")]).language.code == "en"
     assert english.with_language("").language.code == "de"
 
 

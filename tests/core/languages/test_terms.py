@@ -159,9 +159,8 @@ def test_a_word_that_is_no_question_word_within_a_question(tmp_path):
 def test_words_from_the_right_keep_to_themselves_among_others():
     from pages.parts.shared.text import plain
 
-    assert (
-        plain("2 سليم حداد gold") == "2 سليم حداد gold"
-    )  # it begins from the right: nothing is set apart
+    # it begins from the right: nothing is set apart
+    assert plain("2 سليم حداد gold") == "2 سليم حداد gold"
     assert (
         plain("of سليم حداد gold") == "of \u2068سليم حداد\u2069 gold"
         and plain("who_built *It*?") == "who\\_built \\*It\\*?"

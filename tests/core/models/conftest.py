@@ -39,9 +39,8 @@ def qwen():
 
     chat = LlamaChat(path, "qwen-0.5b", context=1024)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(
-            "HOPSCOPE_THREADS", "1"
-        )  # two threads that wait for each other are slower where cores are shared
+        # two threads that wait for each other are slower where cores are shared
+        patch.setenv("HOPSCOPE_THREADS", "1")
         chat.load()
     return chat
 

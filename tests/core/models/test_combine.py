@@ -67,11 +67,12 @@ def test_combinators_nest(recorded):
 def test_above_leaves_out_what_a_scorer_gives_less():
     scores = BM25Scorer().choose(Task("red"), TEXTS, 0).order_scores
     choice = Above(BM25Scorer(), scores[1]).choose(Task("red"), TEXTS, 5)
+    # “at least”, as in the paper
     assert (
         choice.positions == (4, 3)
         and choice.scores == scores[:2]
         and choice.order == (4, 3, 1, 0, 2)
-    )  # “at least”, as in the paper
+    )
     assert Above(BM25Scorer(), scores[1]).choose(Task("red"), TEXTS, 1).positions == (4,)
     nothing = Above(BM25Scorer(), 100).choose(Task("red"), TEXTS, 5)
     assert (

@@ -107,9 +107,8 @@ def test_the_head_of_the_hidden_states_gives_the_scores(tiny, kind):
     assert hidden.shape == (4, 16) and model.head(hidden) == pytest.approx(
         model.score(task, TEXTS), abs=1e-4
     )
-    assert model.hidden(task, TEXTS[:1]) == pytest.approx(
-        hidden[:1], abs=1e-5
-    )  # whatever is read beside it
+    # whatever is read beside it
+    assert model.hidden(task, TEXTS[:1]) == pytest.approx(hidden[:1], abs=1e-5)
 
 
 def classifier(kind, folder):

@@ -197,9 +197,8 @@ def hub(monkeypatch):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
-    monkeypatch.setattr(
-        "huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", address
-    )  # made of HF_ENDPOINT at the first import
+    # made of HF_ENDPOINT at the first import
+    monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", address)
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     yield content, asked
     server.shutdown()

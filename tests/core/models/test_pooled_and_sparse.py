@@ -97,9 +97,8 @@ def test_the_one_that_comes_along_expands_words_and_ranks_by_them():
     assert models.info("splade").present
     model = models.scorer("splade")
     vectors = model.vectors(["the cat sat on the mat", "cat"])
-    assert (
-        vectors.shape == (2, 30522) and (vectors.data > 0).all() and vectors[[1]].nnz > 1
-    )  # more words than the one it has
+    # more words than the one it has
+    assert vectors.shape == (2, 30522) and (vectors.data > 0).all() and vectors[[1]].nnz > 1
     scores = model.score(
         Task("where did the cat sit"), ["A cat sat on a mat.", "Stock prices fell by ten percent."]
     )

@@ -139,11 +139,10 @@ class Lines:
         return found
 
     def vector(self, text):
-        worth = (
-            1.0
-            if text == QUESTION
-            else 0.5 * (f"r{7} " in text) + 0.3 * ("cid" in text) + 0.001 * len(text)
-        )
+        if text == QUESTION:
+            worth = 1.0
+        else:
+            worth = 0.5 * (f"r{7} " in text) + 0.3 * ("cid" in text) + 0.001 * len(text)
         return np.cos(1 - worth), np.sin(1 - worth)
 
 
@@ -159,9 +158,10 @@ def test_those_that_promise_most_are_read_first():
     encoder = Lines()
     choice = EncoderScorer(encoder).choose(Task(QUESTION, read=120, groups=groups), texts, 6)
     assert sum(map(len, encoder.read)) == 120 == len(set(sum(encoder.read, [])))
+    # one of each chain
     assert {text.split(" -> ")[1] for text in encoder.read[0]} == {
         f"r{chain}" for chain in range(CHAINS)
-    }  # one of each chain
+    }
     assert len(encoder.read[0]) == CHAINS
     whole = EncoderScorer(Lines()).choose(Task(QUESTION), texts, 6)
     assert choice.positions == whole.positions and choice.scores == whole.scores
@@ -188,10 +188,11 @@ def test_what_is_expected_is_the_conditional_normal_distribution():
     spread = np.sqrt(
         scale * (np.diag(alike[np.ix_(others, others)] - across @ inverse @ across.T) + NOISE)
     )
+    # above the second best
     chances = [
         0.5 * (1 + math.erf((at - 0.6) / sigma / math.sqrt(2)))
         for at, sigma in zip(expected, spread)
-    ]  # above the second best
+    ]
     order, missing = Expectation(texts, None).order(read, scores, 2)
     assert (
         order.tolist() == [4, 2]
@@ -250,9 +251,8 @@ def test_what_was_read_at_an_earlier_hop_says_where_to_begin():
     assert len(earlier) == 4 and encoder.read[0][0] == "start -> r7 -> bob"
     encoder.read.clear()
     later = EncoderScorer(encoder).score(replace(task, groups=groups), texts)
-    assert (
-        sum("r7 " in text for text in encoder.read[0]) == len(encoder.read[0]) == 18
-    )  # three times the best that are wanted
+    # three times the best that are wanted
+    assert sum("r7 " in text for text in encoder.read[0]) == len(encoder.read[0]) == 18
     assert len(earlier) == 4 + np.isfinite(later).sum() and set(
         np.argsort(-np.nan_to_num(later))[:6]
     ) == set(range(212, 240, 5))
@@ -337,9 +337,8 @@ def test_an_encoder_that_gives_other_digits_in_other_batches_reads_all_at_once()
 
 
 def test_the_input_vectors_of_the_shipped_encoder_are_means_over_tokens(encoder):
-    none, one, other, both = encoder.input_vectors(
-        ["", "film", "actor", "film actor"]
-    )  # two marks around each text
+    # two marks around each text
+    none, one, other, both = encoder.input_vectors(["", "film", "actor", "film actor"])
     assert np.allclose(3 * one + 3 * other - 2 * none, 4 * both, atol=1e-4) and not np.allclose(
         one, other
     )

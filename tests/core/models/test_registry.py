@@ -197,6 +197,5 @@ def test_rows_of_one_address_send_the_server_no_more_than_one_would(own_home):
     assert a.window is b.window is not found and (a.window.limit, c.window.limit) == (3, 2)
     declared()
     registry.reload()
-    assert (
-        registry.chat("b").window is registry.chat("a").window is found
-    )  # what was found out is not lost
+    # what was found out is not lost
+    assert registry.chat("b").window is registry.chat("a").window is found

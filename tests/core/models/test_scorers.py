@@ -119,14 +119,12 @@ def test_tfidf_by_hand():
 
 def test_an_n_gram_model_by_hand():
     # over all: a twice and b twice of four, so .4 * 2 / 4 = .2 each; in each text .5 * 1 / 2 = .25; only "a b" has b behind a: .1 * 1 / 1
-    scores = NGram(two=0.1, one=0.5).score(
-        Task("a b z"), ["a b", "b a"]
-    )  # z is in none, and left out
+    # z is in none, and left out
+    scores = NGram(two=0.1, one=0.5).score(Task("a b z"), ["a b", "b a"])
     assert scores == pytest.approx([(math.log(0.45) + math.log(0.55)) / 2, math.log(0.45)])
     assert NGram().score(Task("z"), ["a b", ""]).tolist() == [0, 0]
-    assert NGram().score(Task("a"), ["a", ""])[1] == pytest.approx(
-        math.log(0.4)
-    )  # nothing of its own: what all have
+    # nothing of its own: what all have
+    assert NGram().score(Task("a"), ["a", ""])[1] == pytest.approx(math.log(0.4))
     with pytest.raises(BadParameter, match="leave some"):
         NGram(two=0.6, one=0.4)
 

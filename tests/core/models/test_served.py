@@ -68,9 +68,8 @@ def test_vectors_are_unit_in_order_and_asked_for_once():
 
 
 def test_many_requests_are_in_flight():
-    together = threading.Barrier(
-        4, timeout=30
-    )  # a request is answered once three others wait with it
+    # a request is answered once three others wait with it
+    together = threading.Barrier(4, timeout=30)
 
     def answer(handler, body):
         together.wait()

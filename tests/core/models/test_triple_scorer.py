@@ -140,9 +140,8 @@ def test_training_learns_which_relation_is_asked_for(tmp_path):
     for one in questions(3):
         found = scorer.scores(*one.features)
         assert found[one.right].min() > found[~one.right].max()
-        assert 1 / (1 + np.exp(-logits(weights, one).numpy())) == pytest.approx(
-            found, abs=5e-3
-        )  # half precision
+        # half precision
+        assert 1 / (1 + np.exp(-logits(weights, one).numpy())) == pytest.approx(found, abs=5e-3)
 
 
 def test_a_training_that_is_stopped_goes_on_where_it_was(tmp_path):

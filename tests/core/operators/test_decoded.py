@@ -27,9 +27,8 @@ def test_paths_come_as_written_and_a_written_one_cannot_come_again(kit):
         [ANN, GENRE],
         [ANN],
     ]
-    assert (
-        "->" not in chat.asked[0] and "Entities of the question: One" in chat.asked[0]
-    )  # no path is shown
+    # no path is shown
+    assert "->" not in chat.asked[0] and "Entities of the question: One" in chat.asked[0]
 
 
 def test_only_so_many_are_written_and_only_so_many_make_the_trie(kit):

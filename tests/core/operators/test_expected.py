@@ -147,9 +147,8 @@ def test_a_director_who_also_wrote_is_read_whichever_triple_a_path_took(tmp_path
     state = State(Question("who directed Two"), (two,)).replace(
         paths=Ranking("path", (wrote, bob, far))
     )
-    assert graph.names(GraphReader()(state, Context(graph, Environment(None))).reader) == [
-        "Ann"
-    ]  # not Bob, who only wrote, nor Cy of another film
+    # not Bob, who only wrote, nor Cy of another film
+    assert graph.names(GraphReader()(state, Context(graph, Environment(None))).reader) == ["Ann"]
 
 
 def test_the_line_is_written_as_before():

@@ -100,9 +100,8 @@ def test_random_walks_outward_of_one_step_visit_only_out_neighbours(kit):
 
 
 def test_random_walks_inside_never_leave_the_subgraph(kit):
-    one_hop = EgoNetwork(hops=1)(
-        kit.state("One"), kit.context()
-    )  # One, Ann, Drama; Two lies behind Ann
+    # One, Ann, Drama; Two lies behind Ann
+    one_hop = EgoNetwork(hops=1)(kit.state("One"), kit.context())
     walks = dict(walks=100, steps=4, direction="both")
     inside = RandomWalks(inside=True, **walks)(one_hop, kit.context())
     assert (
@@ -126,9 +125,8 @@ def test_filter_by_relation_keeps_only_its_edges_and_the_seeds(kit):
     whole = EgoNetwork(hops=4)(kit.state("Drama"), kit.context())
     model = kit.Table({"written_by": 2.0, "release_year": 1.0})
     after = FilterSubgraph(keep=2)(whole, kit.context(encoder=model))
-    assert model.seen == [
-        ["directed_by", "has_genre", "release_year", "written_by"]
-    ]  # each relation once
+    # each relation once
+    assert model.seen == [["directed_by", "has_genre", "release_year", "written_by"]]
     assert relations(kit, after) == ["release_year", "written_by"]
     assert names(kit, after) == {"Two", "Ann", "1999", "Drama"}  # the seed stays, alone
 

@@ -75,9 +75,8 @@ def test_no_path_is_told_to_the_model(kit):
 def test_the_reader_names_the_ends_of_paths_like_the_best(kit):
     # Best path: One -directed_by-> Ann. Of the same relations there is no other; with a genre path best, Drama.
     whole = EgoNetwork(hops=4)(kit.state("Ann"), kit.context())
-    found = SimplePaths(hops=1)(
-        whole, kit.context()
-    )  # Ann <-directed_by- One, Ann <-directed_by- Two, Ann <-written_by- Two
+    # Ann <-directed_by- One, Ann <-directed_by- Two, Ann <-written_by- Two
+    found = SimplePaths(hops=1)(whole, kit.context())
     after = GraphReader()(found, kit.context())
     assert kit.graph.names(after.reader) == ["One", "Two"]
 
@@ -114,9 +113,8 @@ def test_the_question_s_own_entity_is_answered_only_where_that_is_wished(tmp_pat
     spouse, parent = (graph.relation_names.index(name) for name in ("spouse", "parent"))
     there, again = edge[ann, spouse, bob], edge[bob, spouse, ann]
     back = Path((ann, bob, ann), (there, again), (True, True))
-    same = Path(
-        (ann, bob, ann), (there, there), (True, False)
-    )  # to Bob and back over one triple: no answer
+    # to Bob and back over one triple: no answer
+    same = Path((ann, bob, ann), (there, there), (True, False))
     child = Path((ann, bob, cy), (there, edge[bob, parent, cy]), (True, True))
     state = State(
         Question("the spouse of the spouse of Ann"),

@@ -97,9 +97,10 @@ def test_a_build_says_how_it_reads_and_what_its_encoder_knows(tmp_path, monkeypa
     assert vectors == NoteWith("encoder", "English alone", "German texts")
     (wrong,) = language_fit(corpus.with_language("en"), find("kg-noun-phrases"), Trained("en"))
     assert wrong == NoteWith("documents", "German", "English", "chosen")
+    # chosen as it is
     assert (
         len(language_fit(corpus.with_language("de"), find("kg-noun-phrases"), Trained("en"))) == 2
-    )  # chosen as it is
+    )
     english = "The bridge was built by Ada Quill, and it is the oldest of the town."
     (mixed, *_) = language_fit(
         corpus.with_language("").add([Document("e", english, "", "e")]), find("chunks"), Trained()

@@ -77,6 +77,5 @@ def test_the_answer_at_the_start_of_a_walk(kit):
     assert read(kit, "which films did Ann direct", ("Ann",), *walk, anywhere=True) == ["Two"]
     assert read(kit, "which films did Ann direct", ("Ann",), *walk) == []
     assert read(kit, "which films are there", (), *walk, anywhere=True) == ["Two"]
-    assert read(kit, "name one", (), *walk, anywhere=True) == [
-        "Ann"
-    ]  # nothing tells what is asked for: its end
+    # nothing tells what is asked for: its end
+    assert read(kit, "name one", (), *walk, anywhere=True) == ["Ann"]

@@ -17,11 +17,10 @@ def paths(kit):
 def test_each_triple_is_told_once_and_the_answer_reads_the_paragraph(kit, paths):
     chat = kit.Parrot("Ann directed\n One and Two.")
     after = RewritePaths(paths=3)(paths, kit.context(chat=chat))
-    told = (
-        chat.asked[-1][-1]["content"]
-        if isinstance(chat.asked[-1], (list, tuple))
-        else chat.asked[-1]
-    )
+    if isinstance(chat.asked[-1], (list, tuple)):
+        told = chat.asked[-1][-1]["content"]
+    else:
+        told = chat.asked[-1]
     assert str(told).count("(One, directed_by, Ann)") == 1 and "(Two, directed_by, Ann)" in str(
         told
     )

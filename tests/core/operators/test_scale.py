@@ -120,9 +120,8 @@ def test_walks_are_counted_without_being_listed(layers, star):
     assert found.walks.tolist() == [10_000.0] * 10_000 and not found.cut and megabytes < 20
     found, megabytes = peak(lambda: chains.walk(star, [0], (0, 0, 0)))
     nodes, walks = found.ends([0])
-    assert (
-        len(nodes) == 2000 and set(walks.tolist()) == {2000.0} and megabytes < 20
-    )  # 2,000 pairs stand on H, whose steps are read once
+    # 2,000 pairs stand on H, whose steps are read once
+    assert len(nodes) == 2000 and set(walks.tolist()) == {2000.0} and megabytes < 20
     assert star.text(found.paths(nodes[:1])[0]) == "0 -> r -> m0 -> r -> H -> r -> l0"
 
 
@@ -197,11 +196,12 @@ def test_listing_chains_from_a_sample_reads_only_so_many_steps(star, monkeypatch
     monkeypatch.setattr(chains, "MOST_STEPS", 50)
     monkeypatch.setattr(chains, "STEPS_SAMPLED", 20)
     found = dict(chains.chains_from(star, [0], 3, "out", sample=256))
+    # a lone hub is read whole
     assert {chain: len(ends) for chain, ends in found.items()} == {
         (0,): 2000,
         (0, 0): 1,
         (0, 0, 0): 2000,
-    }  # a lone hub is read whole
+    }
     mixed = np.array([*star.nodes_named("H"), *(star.nodes_named(f"m{i}")[0] for i in range(30))])
     front = next(chains.onward(star, chains.start(star, mixed), "out", most=20))[1]
     assert front.cut and front.previous.tolist() == sorted(mixed[1:].tolist())[:20]

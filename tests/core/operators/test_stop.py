@@ -72,9 +72,8 @@ def test_a_beam_ends_where_the_paths_suffice(kit):
     after = beam(kit, judge)
     assert kit.texts(after) == [ANN] and len(after.trace[-1].frames) == 1
     assert after.trace[-1].notes == (NoteWith("hop 1", "sufficient"),)
-    assert (
-        after.trace[-1].usage.calls == 1 and DRAMA not in judge.asked[0][0][1]["content"]
-    )  # only what the beam kept is shown
+    # only what the beam kept is shown
+    assert after.trace[-1].usage.calls == 1 and DRAMA not in judge.asked[0][0][1]["content"]
 
 
 def test_a_beam_goes_on_where_they_do_not_and_does_not_ask_after_the_last_hop(kit):

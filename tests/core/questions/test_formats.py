@@ -376,9 +376,8 @@ def test_the_bare_text_of_a_file_of_questions(tmp_path):
     assert bare_text(
         write(tmp_path, gzip.compress(text.encode()), "q.txt.gz"), "metaqa"
     ).startswith("who wrote Up in the Air")
-    assert (
-        bare_text(write(tmp_path, json.dumps(OWN))) is None
-    )  # a text may be written in other ways there
+    # a text may be written in other ways there
+    assert bare_text(write(tmp_path, json.dumps(OWN))) is None
 
 
 def test_a_question_by_its_text(tmp_path):

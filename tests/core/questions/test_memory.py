@@ -40,13 +40,12 @@ def test_a_file_that_unpacks_to_much_takes_little(tmp_path, monkeypatch, head, r
     monkeypatch.setattr(collected, "MAX_BYTES", 2 << 20)
     monkeypatch.setattr("core.io.json_pieces.LONGEST_VALUE", 1 << 20)
     monkeypatch.setattr("core.questions.table.LONGEST_LINE", 1 << 20)
-    suffix = (
-        "json"
-        if row[:1] in b'{["' and head != b"question,answers\n"
-        else "csv"
-        if b"," in head
-        else "txt"
-    )
+    if row[:1] in b'{["' and head != b"question,answers\n":
+        suffix = "json"
+    elif b"," in head:
+        suffix = "csv"
+    else:
+        suffix = "txt"
     file = packed(tmp_path / f"q.{suffix}.gz", head, row, tail)
     tracemalloc.start()
     try:

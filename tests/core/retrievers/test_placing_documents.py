@@ -10,9 +10,8 @@ from core.retrievers.reply import GivenDocument, UnfitReply, checked, checked_do
 from core.sources import CorpusSource
 from tests.notes import NoteWith
 
-LONG = " ".join(
-    f"Sentence number {i} of the long book speaks of thing{i}." for i in range(60)
-)  # about 600 tokens: three chunks
+# about 600 tokens: three chunks
+LONG = " ".join(f"Sentence number {i} of the long book speaks of thing{i}." for i in range(60))
 DOCUMENTS = (
     Document(
         "carol", "Marley was dead, to begin with. Scrooge was his partner.", "A Christmas Carol"
@@ -72,9 +71,8 @@ def test_a_long_text_takes_a_place_for_each_passage_that_it_covers(graph):
     )
     assert ids == [*chunks, "fred"] and scores == [1.0] * len(chunks) + [0.5] and len(chunks) > 1
     assert NoteWith("1 document", "several passages", "follow one another") in found.notes
-    across = LONG[len(graph.columns.chunks.text("text", chunks.index("book#0"))) - 200 :][
-        :400
-    ]  # over the first cut
+    # over the first cut
+    across = LONG[len(graph.columns.chunks.text("text", chunks.index("book#0"))) - 200 :][:400]
     assert (
         set(place(graph, GivenDocument(text=across))[0]) <= set(chunks)
         and place(graph, GivenDocument(text=across))[0]

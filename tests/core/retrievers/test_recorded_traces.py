@@ -48,7 +48,5 @@ def test_observations_of_langfuse_whose_texts_are_json():
         (GivenDocument("harbour.txt", text=HARBOUR),),
         "Ann Lee",
     )
-    assert (second.question, second.answer) == (
-        "Who owns the Marie?",
-        "Ann Lee does.",
-    )  # a root by its mark, whose parent is elsewhere
+    # a root by its mark, whose parent is elsewhere
+    assert (second.question, second.answer) == ("Who owns the Marie?", "Ann Lee does.")

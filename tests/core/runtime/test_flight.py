@@ -211,9 +211,8 @@ def test_pieces_together_come_in_their_order_and_are_charged_to_who_asked_for_th
         assert together(work, range(4), lambda: 4) == [0, -1, -2, -3]
         elapsed = time.perf_counter() - start
     assert account.usage == {"far": Usage(4, 0 + 1 + 2 + 3, 0)}
-    assert (
-        0.08 <= meter.seconds["model"] <= elapsed
-    )  # by the clock, however many waited: the longest piece, and no more than all took
+    # by the clock, however many waited: the longest piece, and no more than all took
+    assert 0.08 <= meter.seconds["model"] <= elapsed
 
 
 def test_where_one_may_be_asked_at_a_time_pieces_are_done_here_one_after_the_other():

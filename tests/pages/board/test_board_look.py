@@ -112,9 +112,8 @@ def test_text_stands_out_at_least_four_and_a_half_to_one(report, scheme, present
 
 def test_the_contrast_of_known_colours():
     assert contrast("rgb(0,0,0)", "rgb(255,255,255)") == pytest.approx(21)
-    assert contrast("rgb(119,119,119)", "rgb(255,255,255)") == pytest.approx(
-        4.48, abs=0.01
-    )  # the well-known #777
+    # the well-known #777
+    assert contrast("rgb(119,119,119)", "rgb(255,255,255)") == pytest.approx(4.48, abs=0.01)
 
 
 @pytest.mark.parametrize("width", [1280, 1920])
@@ -174,9 +173,8 @@ def test_a_narrow_screen_switches_between_lanes(report, width):  # noqa: F811
     )
     page.locator(".tab", has_text="Chain ranking").click()
     assert page.locator(".lane:visible").get_attribute("aria-label") == "Chain ranking"
-    assert (
-        page.get_by_text("Chain ranking", exact=True).filter(visible=True).count() == 1
-    )  # its name stands once
+    # its name stands once
+    assert page.get_by_text("Chain ranking", exact=True).filter(visible=True).count() == 1
     page.set_viewport_size({"width": 1280, "height": 900})
     page.locator(".lane").nth(1).wait_for()
     assert page.locator(".tabs:visible").count() == 0

@@ -98,9 +98,10 @@ def test_sentences_times_and_progress_are_drawn_where_they_are_given(report, sta
         "[...document.querySelectorAll('.times-bar')]"
         ".map(bar => [...bar.children].reduce((sum, i) => sum + i.offsetWidth, 0) / bar.clientWidth)"
     )
+    # one scale for all
     assert widths[0] == pytest.approx(1, abs=0.02) and widths[2] == pytest.approx(
         1.22 / 3.9, abs=0.03
-    )  # one scale for all
+    )
     assert page.locator(".repair").count() == 0  # nobody could hear it in a report
     shown = page.locator(".progress:visible")
     assert shown.count() == (status == "running")

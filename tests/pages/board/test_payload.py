@@ -65,9 +65,8 @@ def test_answers_alive_agree_with_the_funnel(payload):
     for lane in payload["lanes"][:2]:
         stages = {stage["stage"]: stage for stage in lane["funnel"]}
         assert len(lane["alive"]) == stages["paths"]["alive"] and stages["paths"]["of"] == 3
-        assert (
-            stages["prompt"]["aside"] and stages["prompt"]["lost"] == []
-        )  # the graph reader answers, from all paths
+        # the graph reader answers, from all paths
+        assert stages["prompt"]["aside"] and stages["prompt"]["lost"] == []
         lost = {entry["answer"] for entry in lane["lost"]}
         assert lost.isdisjoint(names[node] for node in lane["alive"])
 
@@ -105,9 +104,8 @@ def test_the_words_of_an_answer_name_drawn_paths_and_lines_of_the_prompt(payload
 
 
 def test_the_sentences_and_what_is_not_known_of_repairs(payload):
-    assert (
-        payload["verdict"]["text"] and payload["verdict"]["repair"] is None
-    )  # none were asked for
+    # none were asked for
+    assert payload["verdict"]["text"] and payload["verdict"]["repair"] is None
     assert all(
         lane["verdict_text"]["head"].endswith(":") and lane["repair"] is None
         for lane in payload["lanes"]

@@ -24,9 +24,8 @@ def test_nodes_drawn_already_stay_and_new_ones_find_a_free_place_beside_what_the
     apart = lambda a, b: float(np.hypot(*np.subtract(then[a], then[b])))
     assert all(apart(a, b) > 0.1 for a in (5, 6, 7) for b in then if a != b)
     assert apart(5, 2) < apart(5, 4) or apart(5, 2) < 0.5
-    assert (
-        positions([1, 2, 3, 4, 5, 6, 7], [*CHAIN, (2, 5), (5, 6), (2, 7)], first) == then
-    )  # the same every time
+    # the same every time
+    assert positions([1, 2, 3, 4, 5, 6, 7], [*CHAIN, (2, 5), (5, 6), (2, 7)], first) == then
 
 
 def test_a_node_that_is_gone_leaves_its_place_free_and_none_moves():
@@ -46,9 +45,8 @@ def test_the_large_picture_goes_from_left_to_right_by_hops():
     across = {node: x for node, (x, _) in places.items()}
     assert across[1] == 0 and across[2] == across[3] and across[4] == across[5] == across[6] == 1
     assert 0 < across[2] < 0.5  # the first gap holds no names
-    assert (places[2][1] < places[3][1]) == (
-        places[4][1] < places[5][1]
-    )  # the two edges do not cross
+    # the two edges do not cross
+    assert (places[2][1] < places[3][1]) == (places[4][1] < places[5][1])
     assert places[1][1] == 0.5
     assert layered([7], [], [7]) == {7: (0, 0.5)}
 

@@ -96,10 +96,8 @@ def test_nothing_is_said_of_what_may_come_yet(shown):
         and lane["lost"] == []
         and lane["stories"] == []
     )
-    assert [row["label"] for row in lane["operators"]] == [
-        "EgoNetwork",
-        "ShortestPaths",
-    ]  # what is done
+    # what is done
+    assert [row["label"] for row in lane["operators"]] == ["EgoNetwork", "ShortestPaths"]
     own = {entry["key"] for entry in lane["paths"]}
     assert {key for key, fates in drawn["fates"].items() if "lane-0" in fates} == own
     assert all(drawn["fates"][key]["lane-0"]["fate"] == "found" for key in own)

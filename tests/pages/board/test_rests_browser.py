@@ -38,9 +38,8 @@ def test_what_each_sentence_rests_on_is_told(saved):
     assert [rest["key"] for rest in wide] == ["chunk radio", "chunk arthur", None]
     assert wide[1]["text"] == "Its words stand in “Arthur's Magazine”."
     assert wide[2]["text"].startswith("Rests on no passage that was read: the nearest, “")
-    assert (
-        ANSWER[: wide[2]["start"]].endswith("1844. ") and wide[2]["end"] == len(ANSWER) + 1
-    )  # the wave counts as two letters
+    # the wave counts as two letters
+    assert ANSWER[: wide[2]["start"]].endswith("1844. ") and wide[2]["end"] == len(ANSWER) + 1
     assert [rest["key"] for rest in narrow][0] is None  # that lane did not read of the station
 
 

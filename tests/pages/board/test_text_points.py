@@ -47,13 +47,12 @@ class Reader:
         text = "Arthur's Magazine."
         if schema is not None:
             noted = next(points for start, points in NOTES.items() if start in told)
-            text = (
-                "???"
-                if noted is None
-                else json.dumps(
+            if noted is None:
+                text = "???"
+            else:
+                text = json.dumps(
                     {"points": [{"description": one, "score": score} for one, score in noted]}
                 )
-            )
         return Reply(text, self.count_tokens(messages), len(text.split()))
 
 

@@ -23,9 +23,8 @@ def lane(line, question, *start, states=None):
     nodes = Ranking(
         "node", named(graph, *start), tuple(1.0 - place / 10 for place in range(len(start)))
     )
-    operators = parse_line(f"SparseNodes() >> {line}").operators[
-        1:
-    ]  # what it would have found is given
+    # what it would have found is given
+    operators = parse_line(f"SparseNodes() >> {line}").operators[1:]
     state = run(operators, question, graph, Models(Reranker(states or {})), nodes=nodes)
     return SimpleNamespace(graph=graph, state=state, retrieved=True, preview=None)
 
@@ -101,14 +100,12 @@ def test_links_between_documents_are_drawn():
 
 def test_a_document_that_no_batch_came_upon_is_told_so():
     line = "EmbedQuery() >> VectorNodes(keep=2) >> Loop(body=ExpandNodes(keep=1) >> GraphRerank(alpha=0.0), budget=3)"
-    one = lane(
-        line, "brandy"
-    )  # finds d and e, which hold the word; then b, one of the two beside d
+    # finds d and e, which hold the word; then b, one of the two beside d
+    one = lane(line, "brandy")
     one.states = (one.state,)
     (lost,) = lost_passages(one, (Stage("retrieved", (), ("g",), 1),))
-    assert (
-        why(lost) == "the first search had it at place 7, and no batch came upon it"
-    )  # behind a, b, c and f, which are as far
+    # behind a, b, c and f, which are as far
+    assert why(lost) == "the first search had it at place 7, and no batch came upon it"
 
 
 def test_a_document_behind_those_that_are_handed_on_is_told_so():

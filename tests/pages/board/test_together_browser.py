@@ -69,9 +69,8 @@ def test_all_lanes_go_in_step_and_a_shorter_search_stays_at_its_end(report, data
     assert texts(page, ".mass-row b") == ["Some Mother's Son", "<b>Terry</b> George"] and texts(
         page, ".mass-share"
     ) == ["50 %", "25 %"]
-    slider.fill(
-        "3"
-    )  # then the second hop of the beam; the lane without a search shows what it kept
+    # then the second hop of the beam; the lane without a search shows what it kept
+    slider.fill("3")
     assert (
         texts(page, ".replay .frame-words")[:2] == ["", "hop 2: 1 of 9 kept"]
         and massive(page, 0) == {}

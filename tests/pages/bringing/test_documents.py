@@ -34,9 +34,8 @@ def test_files_become_texts_that_are_looked_at(small):
     at.selectbox(key="texts_into").set_value("").run()
     read(at)
     assert "2 documents added" in texts(at) and "my-notes" in corpora()
-    assert (
-        at.session_state["texts_corpus"] == "my-notes"
-    )  # they are the ones that “Ask about it” asks about
+    # they are the ones that “Ask about it” asks about
+    assert at.session_state["texts_corpus"] == "my-notes"
     assert HOSTILE in open_corpus("my-notes").document("My notes.md").text
     button(at, "Go on to its graph").click().run()
     assert not at.exception and at.session_state["texts_corpus"] == "my-notes"

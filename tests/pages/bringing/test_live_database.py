@@ -17,11 +17,10 @@ from tests.pages.bringing.test_uploads import PAGE, button, opened, own
 from tests.pages.bringing.zone_kit import name_it
 
 __all__ = ["own"]
-COMPARE = (
-    PAGE.replace("graphs.py", "compare.py")
-    if isinstance(PAGE, str)
-    else PAGE.with_name("compare.py")
-)
+if isinstance(PAGE, str):
+    COMPARE = PAGE.replace("graphs.py", "compare.py")
+else:
+    COMPARE = PAGE.with_name("compare.py")
 
 
 @pytest.fixture

@@ -58,9 +58,8 @@ def test_an_index_is_looked_at_by_its_path_opened_and_its_vectors_made(small):
     corpus = open_corpus("microsoft-graphrag")
     until(at, lambda: status(corpus, "opened-graphrag").current)
     button(at, "Go on to its graph").click().run()
-    assert not at.exception and "Opened from Microsoft GraphRAG" in texts(
-        at
-    )  # the graph that it came with is the one that is shown
+    # the graph that it came with is the one that is shown
+    assert not at.exception and "Opened from Microsoft GraphRAG" in texts(at)
     assert at.session_state["texts_build-tkg"] == "opened-graphrag"
 
 
@@ -167,19 +166,14 @@ def test_the_opened_graph_is_on_one_layout_with_ours(small):
 def test_what_only_one_graph_has_is_orange_there_and_a_ring_in_the_other():
     first, second = story(), story()
     both = union(first, second, 3)
-    assert (
-        both.names[0] == both.names[1] and both.pairs[0] == both.pairs[1]
-    )  # a graph and itself: all is shared
+    # a graph and itself: all is shared
+    assert both.names[0] == both.names[1] and both.pairs[0] == both.pairs[1]
     names = (["Scrooge", "Tim", ""], ["SCROOGE", "", "<Fred>"])
     pairs = ({(0, 1)}, {(0, 2)})
     places = {0: (0.5, 0.5), 1: (0.1, 0.9), 2: (0.9, 0.1)}
     left = one_layout(type(both)(names, pairs), 0, places).data
-    assert [list(trace.x) for trace in left] == [
-        [0.5, 0.1, None],
-        [],
-        [0.9],
-        [0.5, 0.1],
-    ]  # its lines, shared ones, rings, its points
+    # its lines, shared ones, rings, its points
+    assert [list(trace.x) for trace in left] == [[0.5, 0.1, None], [], [0.9], [0.5, 0.1]]
     assert list(left[3].marker.color) == ["#2f6f9f", "#d9822b"]
     right = one_layout(type(both)(names, pairs), 1, places).data
     assert list(right[3].hovertext) == ["SCROOGE", "&lt;Fred>"]  # tags are not read

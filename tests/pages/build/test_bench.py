@@ -62,9 +62,8 @@ def test_what_was_put_is_chosen_and_what_was_taken_leaves_its_place():
     hear(one, {"do": "undo"}, {"do": "choose", "key": 1})
     assert one.chosen == 1
     hear(one, {"do": "remove", "key": 1}, {"do": "choose", "key": 1})
-    assert one.chosen == Slot(
-        0
-    )  # it is not there any more: before the first brick that lacks something
+    # it is not there any more: before the first brick that lacks something
+    assert one.chosen == Slot(0)
 
 
 def test_a_click_at_the_end_of_a_row_goes_on_to_the_next_step_until_one_answers():
@@ -208,9 +207,8 @@ def test_the_palette_has_what_fits_and_says_why_the_rest_does_not():
         and {"ShortestPaths", "FilterSubgraph"} <= set(names)
         and "Rank" not in names
     )
-    assert (
-        shown["groups"][0]["stage"] == "extract"
-    )  # the stages that come behind it as a rule are the first
+    # the stages that come behind it as a rule are the first
+    assert shown["groups"][0]["stage"] == "extract"
     rank = next(one for one in shown["others"] if "Rank" in one["titles"])
     assert (
         rank["why"] == "reads paths, and nothing before it finds any."

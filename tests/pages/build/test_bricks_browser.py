@@ -32,9 +32,8 @@ def line_in(page) -> str:
 
 
 def drag(page, source, target) -> None:
-    expect(page.locator(".change.pending")).to_have_count(
-        0, timeout=120_000
-    )  # what comes of a run makes bricks higher
+    # what comes of a run makes bricks higher
+    expect(page.locator(".change.pending")).to_have_count(0, timeout=120_000)
     settle(page)
     source.scroll_into_view_if_needed()
     one, other = source.bounding_box(), target.bounding_box()
@@ -62,9 +61,8 @@ def test_a_method_is_built_from_nothing_by_keys_alone(app):
             page.keyboard.press("ArrowRight")
         wait_for(page, "PageRank", "Shortest paths", "Rank", "Answer")
         assert line_in(page) == TWELVE
-        expect(page.locator(".hk > .line .brick .counts")).to_have_count(
-            5, timeout=120_000
-        )  # it runs as it is built
+        # it runs as it is built
+        expect(page.locator(".hk > .line .brick .counts")).to_have_count(5, timeout=120_000)
         expect(page.locator(".change:not(.pending) .figures")).to_contain_text("Answers kept")
         page.keyboard.press("ArrowLeft")
         page.keyboard.press("ArrowLeft")
@@ -146,9 +144,8 @@ def test_bricks_are_dragged_in_over_and_to_another_place(app):
         settle(page)
         drag(page, page.locator("[data-entry=Rank]"), page.locator("[data-slot='2']"))
         wait_for(page, "Neighbourhood", "Shortest paths", "Rank", "Answer")
-        page.locator(".search").fill(
-            "personalised pagerank from the seeds"
-        )  # it stays as a brick is put
+        # it stays as a brick is put
+        page.locator(".search").fill("personalised pagerank from the seeds")
         drag(
             page,
             page.locator("[data-entry=PersonalizedPageRank]"),
@@ -167,17 +164,17 @@ def test_it_is_run_and_changed_and_there_again_after_a_reload_and_another_page(a
         wait_for(page, "Neighbourhood", "Shortest paths", "Rank")
         settle(page)
         page.get_by_role("button", name="Run", exact=True).click()
+        # the graph reader's beside
         expect(page.locator(".hk > .line .brick .outcome .counts")).to_have_count(
             4, timeout=120_000
-        )  # the graph reader's beside
+        )
         settle(page)
         page.locator(".brick .open").nth(2).click()
         page.locator("[data-field=keep]").fill("7")
         page.locator("[data-field=keep]").press("Enter")
         expect(page.locator(".brick.chosen .given")).to_contain_text("keep 7")
-        expect(page.locator(".change .figures")).to_contain_text(
-            "→"
-        )  # it ran again, beside what it was before
+        # it ran again, beside what it was before
+        expect(page.locator(".change .figures")).to_contain_text("→")
         expect(page.locator(".change .of")).to_have_text("Rank: keep 5 → 7")
         expect(page.locator(".change .legend")).to_contain_text("2 new")
         expect(page.locator(".hk > .line .brick .outcome .counts")).to_have_count(4)

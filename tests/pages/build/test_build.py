@@ -47,11 +47,9 @@ def opened(**query: str) -> AppTest:
 def idle(at: AppTest) -> AppTest:
     """The page once what it runs has ended."""
     for _ in range(300):
-        job = (
-            engine().jobs.get(at.session_state["try_job"])
-            if "try_job" in at.session_state
-            else None
-        )
+        job = None
+        if "try_job" in at.session_state:
+            job = engine().jobs.get(at.session_state["try_job"])
         if job is None or job.ended:
             return at if job is None else at.run()
         job.wait(1)
@@ -132,9 +130,10 @@ def test_save_and_delete(own):
         "My *own* line",
         repr(parse_line("EgoNetwork(hops=1) >> SimplePaths(hops=2)")),
     )
+    # without another visit
     assert any(
         label.startswith("My *own* line") for label in at.selectbox(key="build_start").options
-    )  # without another visit
+    )
     at.text_input(key="keep_name").set_value("My own line")
     button(at, "keep-go").click().run()
     assert "already an instance" in at.error[0].value
@@ -182,9 +181,8 @@ def test_a_line_is_tried_on_a_question(own):
     assert any("What each step did" in markdown.value for markdown in at.markdown)
     assert any("One -> directed_by -> Ann" in str(frame.value) for frame in at.dataframe)
     assert at.expander[-1].label.startswith("Prompt")
-    idle(
-        at.text_input(key="try_question").set_value("who directed [Nobody at all]").run()
-    )  # it is asked without another press
+    # it is asked without another press
+    idle(at.text_input(key="try_question").set_value("who directed [Nobody at all]").run())
     assert "Did you mean" in at.error[0].value
 
 
@@ -224,9 +222,8 @@ def test_leaving_and_coming_back_keeps_the_line(own):
     hear(at, {"do": "set", "key": 2, "name": "hops", "value": 3})
     again = AppTest.from_file(PAGE, default_timeout=60)
     again.session_state["bench"] = bench(at)
-    again.session_state["try_source"] = GraphSource(
-        "metaqa"
-    )  # what is left of a widget's state after other screens
+    # what is left of a widget's state after other screens
+    again.session_state["try_source"] = GraphSource("metaqa")
     again.run()
     assert not again.exception
     assert repr(bench(again).line) == "EgoNetwork(hops=1) >> SimplePaths()"

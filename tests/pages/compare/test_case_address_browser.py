@@ -96,14 +96,12 @@ def test_a_case_that_is_presented_has_its_address_when_the_presentation_is_left(
     showing(page, CASES[0])
     page.get_by_role("button", name="Present").click()
     page.wait_for_url(re.compile("present=1"))
-    page.get_by_role("button", name="Next case").wait_for(
-        timeout=60_000
-    )  # lanes are there before, those of the screen that is left
+    # lanes are there before, those of the screen that is left
+    page.get_by_role("button", name="Next case").wait_for(timeout=60_000)
     page.keyboard.press("ArrowRight")
     page.wait_for_url(re.compile(f"show={CASES[1].id}"), timeout=30_000)
-    page.get_by_role("heading", name=CASES[1].question).wait_for(
-        timeout=30_000
-    )  # before that, Escape leaves the case on the screen
+    # before that, Escape leaves the case on the screen
+    page.get_by_role("heading", name=CASES[1].question).wait_for(timeout=30_000)
     page.keyboard.press("Escape")
     showing(page, CASES[1])
     page.reload()

@@ -201,10 +201,11 @@ def test_a_far_too_long_question_is_refused_in_a_sentence(movies):
     at.text_input(key="question").set_value("x" * 20_000)
     at.button(key="ask").click().run()
     assert "too long" in at.error[0].value and not at.exception
+    # the example that stays
     assert any(
         "Below is still what was asked before: when did the movies" in one.value
         for one in at.caption
-    )  # the example that stays
+    )
 
 
 def test_an_unknown_entity_offers_the_nearest_and_taking_one_asks(movies):

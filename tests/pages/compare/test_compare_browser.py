@@ -81,9 +81,8 @@ def test_the_exact_prompt_is_there(asked):
 def test_the_permalink_restores_question_and_lanes_in_another_browser(asked, app):
     with open_page(asked.url, scheme="dark") as other:
         done(other, 3)
-        expect(other.get_by_role("textbox", name="Question")).to_have_value(
-            QUESTION
-        )  # written a moment after it is drawn
+        # written a moment after it is drawn
+        expect(other.get_by_role("textbox", name="Question")).to_have_value(QUESTION)
         assert other.locator(".lane h3 .number").all_text_contents() == [
             "No. 14",
             "No. 12",

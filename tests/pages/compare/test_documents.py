@@ -122,9 +122,8 @@ def test_a_lane_that_searched_a_part_is_asked_again_by_itself_once_all_is_encode
 
 
 def test_a_graph_that_is_not_built_is_built_on_the_spot_and_the_question_asked_again(monkeypatch):
-    monkeypatch.setattr(
-        "core.comparison.built.AT_ONCE", 0
-    )  # no corpus is small enough to be read within a question
+    # no corpus is small enough to be read within a question
+    monkeypatch.setattr("core.comparison.built.AT_ONCE", 0)
     line = "BuiltGraph(build='links-terms') >> SparseNodes(keep=2) >> DocumentsOfNodes() >> AnswerFromTables()"
     at = opened(corpus=NAME, q=QUESTION, lane=[LINE, line], **OWN)
     first = job(at)
@@ -252,7 +251,6 @@ def test_where_no_lane_fits_the_language_a_search_by_words_is_offered_and_named(
     assert not at.warning and "Passages by words does not depend on it." in at.info[
         0
     ].value.replace("\\", "")
-    at = opened(
-        corpus="bahn", q="Кто основал железную дорогу?", lane=[meaning], **OWN
-    )  # which shares no word with the texts either
+    # which shares no word with the texts either
+    at = opened(corpus="bahn", q="Кто основал железную дорогу?", lane=[meaning], **OWN)
     assert at.warning and "by_words" not in {one.key for one in at.button}

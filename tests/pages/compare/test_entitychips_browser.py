@@ -114,9 +114,8 @@ def test_what_was_read_is_told_and_swapped_by_a_click(page):
     expect(meant).to_contain_text("Started from Quentin Tarantino (writer, director")
     expect(meant).to_contain_text("did you mean quentin tarantino (tag")
     page.locator(".he .swap").click()
-    page.wait_for_url(
-        lambda url: "e=quentin+tarantino" in url, timeout=60_000
-    )  # asked again at once
+    # asked again at once
+    page.wait_for_url(lambda url: "e=quentin+tarantino" in url, timeout=60_000)
     expect(chips(page, "entities")).to_have_text(["quentin tarantino"])
     expect(meant).to_contain_text("did you mean Quentin Tarantino")
 

@@ -27,9 +27,8 @@ def test_what_the_graph_reader_rests_on_is_there_at_once_with_a_bar_at_each_path
         expect(said).to_contain_text("no longer says “")
         bars = page.locator(".paths .row:visible .weight")
         assert bars.count() == page.locator(".paths ol .row:visible").count() > 0
-        assert (
-            page.get_by_role("button", name="Measure what").count() == 0
-        )  # no language model answered
+        # no language model answered
+        assert page.get_by_role("button", name="Measure what").count() == 0
         text = bars.first.inner_text()
         assert text.split(" ")[0].isdecimal() and " %" in text
         chip = said.locator(".needed-item").first

@@ -104,9 +104,8 @@ def test_a_lane_shows_what_it_has_then_all_and_a_cancelled_one_keeps_what_it_had
         expect(lane.locator(".progress-best")).to_have_text(
             re.compile(r"^Shown so far: 4 of \d+ paths read$"), timeout=60_000
         )
-        expect(lane.locator(f".row[data-path={key}]")).to_have_attribute(
-            "aria-pressed", "true"
-        )  # what is pinned stays so
+        # what is pinned stays so
+        expect(lane.locator(f".row[data-path={key}]")).to_have_attribute("aria-pressed", "true")
         steps.release(1_000)
         expect(lane).to_have_attribute("data-status", "done", timeout=60_000)
         expect(lane).not_to_have_class(re.compile("so-far"))

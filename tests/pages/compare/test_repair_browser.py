@@ -185,9 +185,8 @@ def test_example_questions_fold_after_a_choice(app):
         first_page(page)
         settle(page)
         page.get_by_role("button", name="Example questions").click()
-        settle(
-            page
-        )  # unfolding them is sent too: a choice that came before its answer would be drawn as unfolded again
+        # unfolding them is sent too: a choice that came before its answer would be drawn as unfolded again
+        settle(page)
         popover = page.get_by_test_id("stPopoverBody")
         popover.get_by_role("button").first.click()
         expect(popover).to_be_hidden()
@@ -202,9 +201,8 @@ def test_on_present_no_star_lies_on_another_and_what_the_headline_names_has_its_
             settle(page)
             headline = page.locator(".band-text").inner_text()
             assert of_lanes(page, CLIPPED) == [False] * 3 and of_lanes(page, FAULTS) == []
-            assert (
-                of_lanes(page, ANSWERS) == [RIGHT_ANSWERS[number - 1]] * 3
-            )  # as many stars as the screen says there are answers
+            # as many stars as the screen says there are answers
+            assert of_lanes(page, ANSWERS) == [RIGHT_ANSWERS[number - 1]] * 3
             for lane in of_lanes(page, MARKS):
                 marks = lane["marks"]
                 for i, one in enumerate(marks):

@@ -40,9 +40,8 @@ def test_who_looks_at_the_same_has_the_same_board(on_screen, toy):
     engine = Engine()
     job = engine.compare(engine.ask(GraphSource.of(toy), Question("A"), model=False), [find(LINE)])
     assert job.wait(60)
-    assert (
-        drawn._board(Shown(on_screen.key, job.comparison, job)) is not first
-    )  # asked anew: another comparison of the same key
+    # asked anew: another comparison of the same key
+    assert drawn._board(Shown(on_screen.key, job.comparison, job)) is not first
     engine.jobs.stop()
 
 

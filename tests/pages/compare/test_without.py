@@ -77,10 +77,8 @@ def test_a_relation_without_a_name_and_a_summary_are_refused(taken):
 
 def test_an_address_leaves_nothing_out_without_a_word():
     link = parse_link({"q": "who", "edit": [EDIT.written(), "nonsense"]})
-    assert link.edits == (
-        EDIT,
-        Edit("node", ("nonsense",)),
-    )  # no graph has it, which each lane says
+    # no graph has it, which each lane says
+    assert link.edits == (EDIT, Edit("node", ("nonsense",)))
     assert parse_link(Link("who", edits=(EDIT,), typed=True).parameters()).edits == (EDIT,)
 
 
@@ -111,9 +109,8 @@ def test_what_it_said_is_repeated_only_where_its_sentence_does_not_hold_it():
         True, ("Ann",), ("Bea",), (1, 0), "No longer says Ann, now says Bea.", said=("Ann",)
     )
     assert beside_data(one) == {"text": one.text, "tone": "bad", "said": "", "count": "1 → 0"}
-    merged = replace(
-        one, lost=(), new=(), text="Same answer."
-    )  # of two known answers that were merged one is left
+    # of two known answers that were merged one is left
+    merged = replace(one, lost=(), new=(), text="Same answer.")
     assert (beside_data(merged)["tone"], beside_data(merged)["count"]) == ("same", "")
     assert beside_data(replace(one, said=("Ann", "Cid"), right=(None, None)))["said"] == "Ann, Cid"
 

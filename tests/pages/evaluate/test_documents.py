@@ -66,9 +66,8 @@ def test_where_the_passages_are_lost_is_drawn(run):
     at = opened(run=run)
     assert not at.exception and f"the documents “{NAME}”" in said(at).replace("\\", "")
     figures = at.dataframe[0].value
-    assert list(figures["passage_recall@1"])[0].startswith(
-        "0.500"
-    )  # LINE keeps one chunk, of two gold passages, so both go by the first
+    # LINE keeps one chunk, of two gold passages, so both go by the first
+    assert list(figures["passage_recall@1"])[0].startswith("0.500")
     assert list(figures["context_recall"])[0].startswith("1.000")
     drawn = {
         json.loads(one.proto.spec)["layout"]["title"]["text"]: json.loads(one.proto.spec)
@@ -76,10 +75,8 @@ def test_where_the_passages_are_lost_is_drawn(run):
     }
     lines = drawn["Where the passages are lost"]["data"]
     assert lines[0]["x"] == ["Corpus", "Graph", "Retrieved", "Prompt"]
-    assert [line["y"] for line in lines] == [
-        [1.0, 1.0, 0.5, 0.5],
-        [1.0, 1.0, 1.0, 1.0],
-    ]  # one chunk of two passages, then both
+    # one chunk of two passages, then both
+    assert [line["y"] for line in lines] == [[1.0, 1.0, 0.5, 0.5], [1.0, 1.0, 1.0, 1.0]]
     questions = at.dataframe[-1].value  # by the gold passage that came first
     assert len(questions) == 1 and list(questions.iloc[0])[1:] == [0.5, 0.5]
     assert "Judged in pairs" not in [one.label for one in at.tabs]
@@ -207,9 +204,8 @@ def test_what_a_budget_brings_is_drawn(home):
     assert [(line["x"], line["y"]) for line in drawn["Capped recall @10 by budget"]["data"]] == [
         ([10, 20], [1.0, 0.0])
     ]
-    assert (
-        "Topological Recall by budget" not in drawn
-    )  # either budget retrieves the gold document, so it is 1.0 for both: no curve
+    # either budget retrieves the gold document, so it is 1.0 for both: no curve
+    assert "Topological Recall by budget" not in drawn
 
 
 def test_what_changed_lists_the_questions_of_a_band(run):

@@ -125,9 +125,8 @@ def test_figures_tests_and_meanings_of_a_run(run):
         f"{one.label} ({one.number})" for one in (catalogue()["lego-1"], catalogue()["lego-10"])
     ]
     assert figures["Method"][0] == "Shortest paths (No. 1)"
-    assert figures["subgraph_recall"][0].startswith(
-        "1.000"
-    )  # every answer is one step from the topic entity
+    # every answer is one step from the topic entity
+    assert figures["subgraph_recall"][0].startswith("1.000")
     assert {"PersonalizedPageRank", "ShortestPaths"} <= set(at.dataframe[1].value["Operator"])
     assert set(at.dataframe[2].value["Method"]) == {figures["Method"][1]}
     assert any("Subgraph precision" in one.label for one in at.expander)
@@ -229,9 +228,8 @@ def test_a_limit_and_a_number_of_requests_are_given_to_the_run(home, monkeypatch
     limit = lambda: next(one for one in at.text_input if one.label == "Spend at most")
     start = lambda: next(one for one in at.button if one.label == "Start")
     limit().set_value("**much** <i>").run()
-    assert (
-        "is no cap" in said(at) and start().disabled
-    )  # nothing begins without the limit that was meant
+    # nothing begins without the limit that was meant
+    assert "is no cap" in said(at) and start().disabled
     limit().set_value("2000 tokens").run()
     next(one for one in at.number_input if one.label == "Requests at a time").set_value(3).run()
     start().click().run()

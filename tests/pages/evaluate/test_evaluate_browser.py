@@ -104,16 +104,14 @@ def test_a_repair_is_tried_and_evaluated_beside_the_others(evaluated):
             found = serious(page)
             assert not found, f"{scheme}: {found}"
         page.reload()
-        page.get_by_role("button", name="Evaluate beside the others").first.click(
-            timeout=60_000
-        )  # what was found is there after a reload
+        # what was found is there after a reload
+        page.get_by_role("button", name="Evaluate beside the others").first.click(timeout=60_000)
         page.get_by_role("heading", name="3 methods on asked").wait_for(timeout=60_000)
         page.wait_for_url(re.compile("run=2"))
         page.get_by_text("What each step is worth").wait_for(timeout=60_000)
         page.get_by_text(re.compile(r"^\d chunks by BM25 in place of 1$")).first.wait_for()
-        page.get_by_role("button", name="Delete").wait_for(
-            timeout=60_000
-        )  # the evaluation has ended
+        # the evaluation has ended
+        page.get_by_role("button", name="Delete").wait_for(timeout=60_000)
         found = serious(page)
         assert not found, found
         assert not problems

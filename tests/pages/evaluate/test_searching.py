@@ -112,17 +112,16 @@ def test_a_search_is_shown_judged_and_a_line_of_it_saved(at):
     at.button(key="search_save").click().run()
     assert not at.exception and catalogue()["own-mine"].line.words() == table["In words"].iloc[0]
     assert "Saved as “Mine”" in said(at)
-    at.session_state["search_saved"] = (
-        "another line",
-        "Another",
-    )  # of a row that was chosen before
+    # of a row that was chosen before
+    at.session_state["search_saved"] = ("another line", "Another")
     assert "Saved as" not in said(at.run())
     at.session_state["search_saved"] = (repr(catalogue()["own-mine"].line), "Mine")
     assert "Saved as “Mine”" in said(at.run())
+    # without another visit
     assert any(
         label.startswith("Mine · ")
         for label in at.multiselect(key="evaluate_methods-graph").options
-    )  # without another visit
+    )
     at.button(key="search_save").click().run()
     assert "already an instance" in at.error[0].value
 

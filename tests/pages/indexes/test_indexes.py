@@ -67,9 +67,8 @@ def test_what_is_absent_says_what_it_is_for_and_how_long_it_takes(films):
     assert {"build-communities", "build-chains"} <= keys(
         at
     ) and "yes-delete-communities" not in keys(at)
-    assert "build-reports" not in keys(
-        at
-    )  # the language model is not here, and the card says how to get it
+    # the language model is not here, and the card says how to get it
+    assert "build-reports" not in keys(at)
     assert engine().models.info("answer").how_to_get in [text.value for text in at.text]
 
 

@@ -203,9 +203,8 @@ def test_a_server_is_added_with_its_roles_and_measured_and_removed(own):
             "mine",
             "qwen-0.5b",
         )
-        assert any(
-            "some-model" in label for label in at.selectbox(key="role-answer").options
-        )  # without another visit
+        # without another visit
+        assert any("some-model" in label for label in at.selectbox(key="role-answer").options)
         assert any("some-model" in label for label in at.selectbox(key="try_model_name").options)
         assert [at.text_input(key=f"server_{one}").value for one in ("name", "url", "key")] == [
             "",

@@ -20,11 +20,10 @@ def translate(folder: Path) -> None:
     catalogue = template()
     for message in catalogue:
         if message.id:
-            message.string = (
-                tuple(f"⟦{one}⟧" for one in message.id)
-                if isinstance(message.id, tuple)
-                else f"⟦{message.id}⟧"
-            )
+            if isinstance(message.id, tuple):
+                message.string = tuple(f"⟦{one}⟧" for one in message.id)
+            else:
+                message.string = f"⟦{message.id}⟧"
     place = folder / "xx" / "LC_MESSAGES"
     place.mkdir(parents=True)
     with (place / f"{wording.DOMAIN}.mo").open("wb") as file:

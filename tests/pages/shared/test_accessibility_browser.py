@@ -31,6 +31,7 @@ def test_axe_finds_nothing_serious(app, path):
             assert not found, f"{scheme}: {found}"
 
 
+# what opens, and what is then there
 OPENS = {
     "[aria-label^='Change one step']": ".hk .entry",
     "[aria-label^='Choose another method']": ".chooser .step",
@@ -38,7 +39,7 @@ OPENS = {
     "text=Options": "*",
     "text=Example questions": "*",
     "text=Share": "*",
-}  # what opens, and what is then there
+}
 
 
 def test_axe_finds_nothing_serious_in_what_opens_on_compare(app):

@@ -26,9 +26,8 @@ from tests.benchmarks.fault_work import EXTRACT
 from tests.server import open_page, server, settle
 
 EVIL = "e=![p](http://evil.example/x)"
-RAW = re.compile(
-    r'(?<!\\)\]\(http|<img(?! src="app/static/gallery/)', re.IGNORECASE
-)  # but for the pictures of the shipped cases
+# but for the pictures of the shipped cases
+RAW = re.compile(r'(?<!\\)\]\(http|<img(?! src="app/static/gallery/)', re.IGNORECASE)
 NO_MARKDOWN = {  # what is shown as it is, or only in a field to type in, or is data of a component that is tested by itself
     *(
         "selectbox",

@@ -13,9 +13,8 @@ PAGES = ("Compare", "Build", "Texts", "Graphs", "Indexes", "Evaluate", "Cases", 
 def test_every_page_is_a_click_away(app):
     with open_page(app) as page:
         links = page.get_by_test_id("stSidebarNavLink")
-        links.filter(has_text=re.compile("Compare")).wait_for(
-            timeout=120_000
-        )  # before it, the names of the files are there for a moment
+        # before it, the names of the files are there for a moment
+        links.filter(has_text=re.compile("Compare")).wait_for(timeout=120_000)
         assert tuple(text.split("\n")[-1] for text in links.all_inner_texts()) == PAGES
         page.get_by_role("link", name="Graphs").click()
         page.get_by_text("Type a name, start at one of the best connected entities").wait_for(

@@ -65,9 +65,8 @@ def anns():
     with acting(signed_in(ANN)):
         key = duplicate(next(case.id for case in cases() if case.example)).id
     with saved_cases().writing() as database:
-        database.execute(
-            "UPDATE cases SET link = '{}'"
-        )  # the driver knows no other page to lead to
+        # the driver knows no other page to lead to
+        database.execute("UPDATE cases SET link = '{}'")
     return key
 
 

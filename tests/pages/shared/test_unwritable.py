@@ -33,9 +33,8 @@ def test_every_page_opens(place):
         at.session_state.source = GraphSource("mine")
         at.run()
         assert not at.exception, name
-        assert not at.error or name == "pages/texts.py", (
-            name
-        )  # the corpus that it opens first was never read here
+        # the corpus that it opens first was never read here
+        assert not at.error or name == "pages/texts.py", name
         if name == "main.py":
             assert "mine" in at.sidebar.selectbox[0].options
             assert "Nothing can be saved: " in at.sidebar.warning[0].value.replace("\\", "")

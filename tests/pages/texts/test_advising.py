@@ -29,9 +29,8 @@ def texts(small):
 @pytest.fixture
 def answered(texts, monkeypatch):
     """A finished answer, the figures of which are written down."""
-    monkeypatch.setattr(
-        advising.st, "page_link", lambda *given, **how: None
-    )  # of this page alone there is no other to go to
+    # of this page alone there is no other to go to
+    monkeypatch.setattr(advising.st, "page_link", lambda *given, **how: None)
     figures = summary({})
     monkeypatch.setattr(advising, "Summary", lambda run, rows: figures)
     monkeypatch.setattr(

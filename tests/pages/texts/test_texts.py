@@ -290,9 +290,8 @@ def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_
     made = "Made by Qwen2.5-Coder-1.5B-Instruct of 2 chunks: 2 calls, 2,100 tokens, 4 seconds; all of its replies could be read."
     assert made in texts(at) and "comes with these texts" in texts(at)
     button(at, "Open").click().run()
-    until(
-        at, lambda: at.dataframe and "built" in texts(at) and "It came with" in texts(at)
-    )  # the job ends after its graph is there
+    # the job ends after its graph is there
+    until(at, lambda: at.dataframe and "built" in texts(at) and "It came with" in texts(at))
     assert (
         "It came with these texts. " + made in texts(at)
         and len(said.asked) == 2

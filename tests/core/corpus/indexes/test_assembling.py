@@ -71,10 +71,8 @@ def test_what_is_given_twice_is_put_together_and_counted():
     opened = assembled(small(entities=entities, relations=relations), "t", "both")
     assert opened.graph.columns.nodes.texts("description") == ["A woman. A sailor.", ""]
     assert opened.graph.columns.nodes.texts("type") == ["person", ""]
-    assert sorted(opened.graph.columns.edges.numbers("weight").tolist()) == [
-        1.0,
-        5.0,
-    ]  # the other way is another relation
+    # the other way is another relation
+    assert sorted(opened.graph.columns.edges.numbers("weight").tolist()) == [1.0, 5.0]
     assert opened.left_out == {
         "Put together, entities of one name": 1,
         "Put together, relations between the same two entities": 1,

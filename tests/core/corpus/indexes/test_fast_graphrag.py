@@ -33,10 +33,8 @@ class Evil:
 
 def test_a_folder_of_fast_graphrag():
     opened = opened_from(FAST)
-    assert [one.id for one in opened.documents] == [
-        "harbour.txt",
-        "ship.txt",
-    ]  # by the metadata of the texts
+    # by the metadata of the texts
+    assert [one.id for one in opened.documents] == ["harbour.txt", "ship.txt"]
     assert opened.graph.columns.chunks.texts("id") == ["harbour.txt", "ship.txt"]  # each whole
     assert nodes_of(opened) == {
         "ANN LEE": ("PERSON", "An engineer who built a harbour & owns a ship.", [0, 1]),
@@ -64,9 +62,8 @@ def test_plain_values_are_what_unpickling_gives(protocol):
         "ü": "ß" * 300,
         "l": list(range(2000)),
     }
-    value |= (
-        {"bytes": b"y\xff"} if protocol > 2 else {}
-    )  # before, bytes are what a function would make of a text
+    # before, bytes are what a function would make of a text
+    value |= {"bytes": b"y\xff"} if protocol > 2 else {}
     assert plain(pickle.dumps(value, protocol), "x.pkl") == value
 
 

@@ -73,9 +73,8 @@ def test_chunks_that_the_graph_no_longer_names_come_from_their_own_files(tmp_pat
     assert nodes_of(opened_from(folder)) == nodes_of(opened_from(LIGHTRAG))
     for name in ("entity", "relation"):
         (folder / f"kv_store_{name}_chunks.json").unlink()
-    assert nodes_of(opened_from(folder))["Ann Lee"][2] == [
-        0
-    ]  # as an earlier LightRAG, which has no such file
+    # as an earlier LightRAG, which has no such file
+    assert nodes_of(opened_from(folder))["Ann Lee"][2] == [0]
 
 
 def test_a_folder_of_nano_graphrag():
@@ -85,11 +84,12 @@ def test_a_folder_of_nano_graphrag():
         HARBOUR,
         SHIP,
     ]
+    # without quotation marks
     assert nodes_of(opened)["ANN LEE"] == (
         "PERSON",
         "An engineer who built a harbour & owns a ship.",
         [0, 2],
-    )  # without quotation marks
+    )
     assert edges_of(opened)[frozenset(("BO HOLM", "MARIE"))] == (
         RELATED,
         "Bo Holm is the captain of the Marie.",

@@ -115,9 +115,10 @@ def test_a_real_index_has_its_texts_entities_relations_and_communities():
         communities["0"].title == "Paranormal Military Squad and Operation: Dulce"
         and communities["3"].title == "Community 3"
     )
+    # its title is no part of it
     assert communities["0"].report.startswith(
         "This community centers on the Paranormal Military Squad"
-    )  # its title is no part of it
+    )
 
 
 def test_its_graph_keeps_what_the_index_says_and_counts_what_it_lacks():
@@ -129,10 +130,11 @@ def test_its_graph_keeps_what_the_index_says_and_counts_what_it_lacks():
         2,
         4,
     )
+    # an elevator that is no entity
     assert opened.left_out == {
         "Left out, claims (covariates)": 2,
         "Left out, relations of an entity that the index lacks": 1,
-    }  # an elevator that is no entity
+    }
     assert columns.chunks.texts("id") == [
         "dulce.txt#graphrag-0",
         "dulce.txt#graphrag-1",
@@ -156,12 +158,13 @@ def test_its_graph_keeps_what_the_index_says_and_counts_what_it_lacks():
 def test_earlier_forms_give_the_same_graph(first, form, tmp_path):
     earlier = index_in(old(tmp_path / "old", first))
     assert earlier.form == form
+    # by their members
     assert {one.key: one.parent for one in earlier.communities} == {
         "0": "",
         "3": "",
         "7": "0",
         "8": "0",
-    }  # by their members
+    }
     assert (
         assembled(earlier, "graphrag", "dulce").graph.digest
         == assembled(index_in(REAL), "graphrag", "dulce").graph.digest

@@ -61,10 +61,8 @@ def test_microsofts_come_from_parquet_where_it_wrote_them(tmp_path):
         pa.table({"id": [first["id"], "unknown"], "embedding": [[3.0, 4.0], [1.0, 0.0]]}),
         tmp_path / "some.parquet",
     )
-    for name in (
-        "embeddings.entity.description.parquet",
-        "embeddings.entity_description.parquet",
-    ):  # versions 1 and 2, and 3
+    # versions 1 and 2, and 3
+    for name in ("embeddings.entity.description.parquet", "embeddings.entity_description.parquet"):
         (found,) = read(
             files | {name: Held(name, (tmp_path / "some.parquet").read_bytes())}
         ).vectors
@@ -85,9 +83,8 @@ def test_an_item_that_several_vectors_belong_to_has_none():
     )
     found.matrix[4] = np.nan
     taken = item_vectors(found, {"A": 2, "B": 0, "C": 1, "D": 3}, 5)
-    assert (
-        taken.texts == ("", "", "a", "", "") and taken.count == 1
-    )  # C has no text, D no numbers, E is no item
+    # C has no text, D no numbers, E is no item
+    assert taken.texts == ("", "", "a", "", "") and taken.count == 1
     assert taken.matrix[2].tolist() == [1, 0, 0, 0, 0, 0]
     assert item_vectors(found, {}, 5) is None
 

@@ -106,9 +106,8 @@ MARKDOWN = {
 
 @pytest.mark.parametrize("text", MARKDOWN.values(), ids=MARKDOWN)
 def test_markdown_takes_time_in_proportion_to_its_length(text):
-    markdown(
-        "a.md", text.encode()
-    )  # seconds; hours, and so over the test's own limit, if quadratic
+    # seconds; hours, and so over the test's own limit, if quadratic
+    markdown("a.md", text.encode())
 
 
 def rewritten(data: bytes, change) -> bytes:
@@ -166,9 +165,8 @@ HTML = {
 def test_html_takes_time_in_proportion_to_its_length(page):
     begun = time.process_time()
     (document,) = html("a.html", page.encode())
-    assert (
-        document.text.startswith("text") and time.process_time() - begun < 10
-    )  # a second; minutes where it is the square
+    # a second; minutes where it is the square
+    assert document.text.startswith("text") and time.process_time() - begun < 10
 
 
 def test_text_behind_the_end_of_a_page_is_read():
@@ -176,9 +174,8 @@ def test_text_behind_the_end_of_a_page_is_read():
     assert document.text == "Before.\nAfter."
 
 
-SLOW = (
-    "<div>" * 2_000 + "</b>" * 4_000_000 + "text"
-)  # a quarter of a minute: each end is looked for among all open elements
+# a quarter of a minute: each end is looked for among all open elements
+SLOW = "<div>" * 2_000 + "</b>" * 4_000_000 + "text"
 
 
 @pytest.fixture

@@ -222,11 +222,12 @@ def test_where_no_graph_is_ahead_none_is_needed():
 
 def test_where_a_graph_is_ahead_it_helps():
     found = answer(summary({plain: (6, 1) for plain in PLAIN}), ADVICE)
+    # (24 - 7) / 24
     assert (
         found.needed == YES
         and found.headline.startswith("A graph helps here:")
         and ".71 [" in found.headline
-    )  # (24 - 7) / 24
+    )
 
 
 def test_where_a_graph_is_ahead_on_one_kind_alone_that_kind_is_named():

@@ -44,9 +44,8 @@ def test_each_leaf(text, name):
 def test_the_leaves_are_all_there_is():
     assert len(leaves()) == len(LEAVES)
     known = questions()
-    for count in range(
-        len(known) + 1
-    ):  # whatever is answered, the way goes on to a question that is left, or ends
+    # whatever is answered, the way goes on to a question that is left, or ends
+    for count in range(len(known) + 1):
         for keys in itertools.combinations(known, count):
             for values in itertools.product(*(known[key].options for key in keys)):
                 answers = dict(zip(keys, values))
@@ -76,9 +75,8 @@ def test_the_first_question_and_the_next():
         advised({"kind": "specific", "depth": "complex"}), Asked
     )
     assert advised({"kind": "specific", "depth": "complex"}).key == "tokens"
-    assert (
-        advised({"kind": "abstract", "chunks": "human"}).key == "overview"
-    )  # what is not on the way is passed over
+    # what is not on the way is passed over
+    assert advised({"kind": "abstract", "chunks": "human"}).key == "overview"
 
 
 @pytest.mark.parametrize(

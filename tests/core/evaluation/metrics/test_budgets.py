@@ -75,9 +75,10 @@ def test_recall_at_a_budget_is_that_of_the_documents_handed_on():
     graph = corpus_graph()
     outcome = observe(graph, state, source=CorpusSource("fruit"))
     assert [metric(f"budget_recall@{budget}")(outcome) for budget in (10, 100)] == [0.5, 0.5]
+    # nothing else has these words
     assert metric("budget_topological_recall@50")(outcome) == metric("topological_recall@10")(
         outcome
-    )  # nothing else has these words
+    )
     assert (
         metric("budget_recall@15")(outcome) is None
         and Outcome.from_dict(outcome.to_dict()) == outcome

@@ -62,11 +62,12 @@ def test_every_metric_by_hand(kit, last):
     state = last("Ann", "Drama", "1999")
     assert kit.texts(state) == TEXTS[:2]
     outcome = observe(kit.graph, state)
+    # Ann, Drama of four nodes
     assert scores(outcome, "subgraph_recall", "subgraph_precision", "subgraph_hit") == [
         2 / 3,
         2 / 4,
         1,
-    ]  # Ann, Drama of four nodes
+    ]
     assert metric("subgraph_f1")(outcome) == pytest.approx(2 * (1 / 2) * (2 / 3) / (1 / 2 + 2 / 3))
     assert scores(outcome, "components", "subgraph_nodes", "subgraph_edges", "path_count") == [
         1,
@@ -74,25 +75,19 @@ def test_every_metric_by_hand(kit, last):
         4,
         2,
     ]
+    # both paths hold Ann
     assert scores(outcome, "path_recall", "path_precision", "path_hit@1", "path_mrr") == [
         1 / 3,
         1,
         1,
         1,
-    ]  # both paths hold Ann
-    assert scores(outcome, "reader_hit@1", "reader_recall", "reader_precision") == [
-        0,
-        0,
-        0,
-    ]  # the reader names Two
-    assert scores(outcome, "hits@1", "recall", "f1") == [
-        1,
-        2 / 3,
-        pytest.approx(0.8),
-    ]  # 2R / (1 + R)
-    assert scores(outcome, "f1_lines") == [
-        pytest.approx(0.8)
-    ]  # two answers on one line: precision stays 1
+    ]
+    # the reader names Two
+    assert scores(outcome, "reader_hit@1", "reader_recall", "reader_precision") == [0, 0, 0]
+    # 2R / (1 + R)
+    assert scores(outcome, "hits@1", "recall", "f1") == [1, 2 / 3, pytest.approx(0.8)]
+    # two answers on one line: precision stays 1
+    assert scores(outcome, "f1_lines") == [pytest.approx(0.8)]
     assert scores(outcome, "calls", "tokens_out", "texts", "judge@1") == [1, 2, 3, None]
     assert metric("tokens")(outcome) == metric("tokens_in")(outcome) + 2
     assert metric("seconds")(outcome) == sum(step.seconds for step in state.trace)
@@ -119,6 +114,7 @@ def test_lines_are_predictions(kit, last):
 def test_without_a_model_the_reader_answers_one_name_a_line(kit, last):
     state = last("Two", "Drama").replace(answer=None)
     outcome = observe(kit.graph, state)
+    # of the words two and drama
     assert outcome.answer == Answered(
         "Two",
         "graph reader",
@@ -130,7 +126,7 @@ def test_without_a_model_the_reader_answers_one_name_a_line(kit, last):
         exact=True,
         parts=0.5,
         joined_tokens=0.5,
-    )  # of the words two and drama
+    )
     assert scores(outcome, "reader_hit@1", "reader_recall", "hits@1") == [1, 1 / 2, 1]
 
 

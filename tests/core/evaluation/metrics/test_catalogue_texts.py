@@ -64,12 +64,8 @@ def test_summaries_among_what_a_tree_gave():
 
 def test_what_became_of_the_passages():
     outcome = observe(plain(), state(), source=CorpusSource("story"))
-    assert outcome.fates.alive == {
-        "corpus": 0,
-        "graph": 2,
-        "retrieved": 2,
-        "prompt": 1,
-    }  # that of the turkey came third
+    # that of the turkey came third
+    assert outcome.fates.alive == {"corpus": 0, "graph": 2, "retrieved": 2, "prompt": 1}
     assert scores(
         state(), "passage_recall", "passage_recall@1", "passage_precision", "passage_precision@2"
     ) == [1, 1 / 2, 1, 1]
@@ -103,10 +99,11 @@ def test_accuracy_and_the_strings():
         1,
         1,
     ]
+    # not in that order
     assert scores(state("Ann, Bob, Cid", ("Bob", "Ann", "Cid")), "accuracy_joined", "str_em") == [
         0,
         1,
-    ]  # not in that order
+    ]
     assert scores(state("So.", ()), "accuracy", "accuracy_joined", "str_em", "option") == [None] * 4
 
 

@@ -157,10 +157,11 @@ def test_where_no_node_comes_from_a_gold_document_there_is_no_such_figure():
     for gold in ([], ["turkey"], ["missing"]):
         outcome = nodes_found(gold, "Scrooge")
         assert (outcome.nodes, outcome.nearing, outcome.budgets) == (None, None, None)
+    # nothing was sought
     assert (
         observe(STORY, State(Question("?", gold=("carol",))), source=CorpusSource("story")).nodes
         is None
-    )  # nothing was sought
+    )
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -164,9 +164,8 @@ def told(*pairs):
 
 def test_a_lean_to_a_place_is_told_and_few_verdicts_are_no_lean():
     one_place, steady = [("second", "second")] * 32, [("first", "second"), ("second", "first")] * 32
-    lean = Tally(
-        ("a", "b"), told(*one_place, *steady), 96, "x"
-    )  # 64 of 96 agree, of which 4/9 = 43 would by chance
+    # 64 of 96 agree, of which 4/9 = 43 would by chance
+    lean = Tally(("a", "b"), told(*one_place, *steady), 96, "x")
     assert lean.doubts() == (
         "The judge preferred the second place in 128 of 192: read its verdicts with care.",
     )
@@ -178,10 +177,8 @@ def test_a_lean_to_a_place_is_told_and_few_verdicts_are_no_lean():
 
 
 def test_orders_that_agree_no_more_than_by_chance_rank_nobody():
-    same = [
-        ("first", "second"),
-        ("second", "first"),
-    ]  # each place half of the time: half of the pairs agree by chance
+    # each place half of the time: half of the pairs agree by chance
+    same = [("first", "second"), ("second", "first")]
     few = Tally(("a", "b"), told(*same), 2, "x")
     assert few.doubts() == (
         "2 pairs are too few to tell the judge's verdicts from chance.",
@@ -282,9 +279,8 @@ def test_what_was_judged_is_kept_and_judging_goes_on(work):
     one = work(cancelled, *answers)
     with pytest.raises(Cancelled):
         one(job)
-    assert (
-        len(one.known().matches) == 2 and one.missing == 3
-    )  # of the third pair one order alone is kept
+    # of the third pair one order alone is kept
+    assert len(one.known().matches) == 2 and one.missing == 3
     one.models._chat = judge
     tally = judged(one)
     assert len(tally.matches) == 4 and len(judge.asked) == 3
@@ -330,9 +326,8 @@ def test_the_matrix_has_a_cell_for_each_pair_and_escapes_names(work):
 def test_on_the_command_line(bench, tmp_path, capsys):
     bench.models._chat = Parrot("Drama")
     job = bench.run(bench.plan())
-    assert (
-        main(["judge", str(job.number)], lambda: bench.engine) == WRONG
-    )  # all answers are the same one
+    # all answers are the same one
+    assert main(["judge", str(job.number)], lambda: bench.engine) == WRONG
     assert "no two different answers" in capsys.readouterr().err
     number = _varied(bench)
     page = tmp_path / "wins.html"

@@ -105,11 +105,8 @@ def test_the_order_of_sets_for_one_method():
     table = lambda set, printed, here: Beside(
         set, "asked", "summaries", (Row("a", "A", printed, Estimate(here, here, here, 30)),), None
     )
-    tables = [
-        table("One", 0.4, 0.9),
-        table("Two", 0.3, 0.1),
-        table("Three", 0.2, 0.2),
-    ]  # of three pairs one is the other way round
+    # of three pairs one is the other way round
+    tables = [table("One", 0.4, 0.9), table("Two", 0.3, 0.1), table("Three", 0.2, 0.2)]
     assert order_of_sets(tables) == [NoteWith("A, summaries", "tau", 3, "0.33")]
     assert order_of_sets(tables[:2]) == [] and order_of_sets([]) == []
 
@@ -170,9 +167,8 @@ def test_a_table_is_made_from_published_files_and_taken_up_again(told, films, tm
     assert any("graph reader" in sentence for sentence in found["differs"])
     assert "# Table 7, B.8" in (tmp_path / "t.md").read_text("utf-8")
     again = told(*asked)
-    assert (
-        again[0] == OK and "SBE+ISAR-EEMs (Origin)" in again[1] and "done" not in again[2]
-    )  # nothing is asked again
+    # nothing is asked again
+    assert again[0] == OK and "SBE+ISAR-EEMs (Origin)" in again[1] and "done" not in again[2]
 
 
 def test_what_cannot_be_is_a_sentence(told, tmp_path):

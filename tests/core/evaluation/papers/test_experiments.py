@@ -105,9 +105,8 @@ def test_the_means_of_fastinsights_tables_are_those_that_it_prints():
 
 def test_a_row_is_varied_and_stands_on_the_graph_of_its_set():
     figure, instances = experiment("fastinsight-figure-7").asked(published(), "BSARD-G")
-    assert (
-        list(figure.rows) == [one.id for one in instances] and len(instances) == 6 + 5 - 1
-    )  # one line is the default of both
+    # one line is the default of both
+    assert list(figure.rows) == [one.id for one in instances] and len(instances) == 6 + 5 - 1
     assert [figure.rows[one.id] for one in instances[1:4]] == [
         "FastInsight, alpha 0.1",
         "FastInsight, alpha 0.2, beta 1.0",
@@ -203,9 +202,10 @@ def test_values_by_chunk_size_as_printed():
 def test_each_chunk_size_is_a_method_on_a_build_of_its_own():
     table, instances = experiment("analysis-table-7").asked(published(), "MultihopQA")
     assert [one.id for one in instances] == list(table.rows) and len(table.rows) == 15
+    # its own 600 tokens
     assert [table.firsts[one.id] for one in instances] == [
         one.id for one in instances[::3] for _ in range(3)
-    ]  # its own 600 tokens
+    ]
     dalk = [id for id, name in table.rows.items() if name.startswith("DALK")]
     assert all(
         f"size={size}" in id and "LanguageModelExtraction" in id
@@ -218,9 +218,8 @@ def test_each_chunk_size_is_a_method_on_a_build_of_its_own():
     ]
     assert len(graphs) == 12 and not any(find(build).line.asks_chat for build in graphs)
     printed = dict(zip(small.rows.values(), small.printed["MultihopQA"]["accuracy"], strict=True))
-    assert len(printed) == 12 and printed["HippoRAG, 600 tokens"] == pytest.approx(
-        0.47144
-    )  # DALK is left out, its values too
+    # DALK is left out, its values too
+    assert len(printed) == 12 and printed["HippoRAG, 600 tokens"] == pytest.approx(0.47144)
 
 
 def test_the_other_tables_of_costs_as_printed():

@@ -44,13 +44,12 @@ class Chat(Parrot):
         first, second = (
             said.split("First answer:\n")[1].split("\n\nVerdict")[0].split("\n\nSecond answer:\n")
         )
-        won = (
-            "tie"
-            if len(first) == len(second)
-            else "first"
-            if len(first) > len(second)
-            else "second"
-        )
+        if len(first) == len(second):
+            won = "tie"
+        elif len(first) > len(second):
+            won = "first"
+        else:
+            won = "second"
         return Reply(json.dumps({"why": "So.", **dict.fromkeys(CRITERIA, won)}), 10, 5)
 
 
@@ -107,9 +106,8 @@ def test_table_3_on_both_kinds_of_graphs(made, engine):
         for metric in ("capped_node_recall@10", "node_ndcg@10")
     ]
     by_name = [{row["name"]: row["here"] for row in one["rows"]} for one in found["tables"]]
-    for rows in by_name[
-        ::2
-    ]:  # six documents, and few entities: with ten nodes handed on all is found that is not missing
+    # six documents, and few entities: with ten nodes handed on all is found that is not missing
+    for rows in by_name[::2]:
         assert (
             rows["Vector Search"]["mean"] == rows["Re2"]["mean"] == rows["FastInsight"]["mean"] == 1
             and rows["GAR"]["n"] == 2
@@ -130,9 +128,10 @@ def test_figures_that_are_drawn_and_the_gains(made):
         and budgets[0]["head"][1] == "budget_topological_recall@10"
         and len(budgets[0]["head"]) == 11
     )
+    # ten of six
     assert [(row[0], row[1][:5]) for row in budgets[0]["rows"]] == [
         (name, "1.000") for name in ("Re2", "GAR", "FastInsight")
-    ]  # ten of six
+    ]
     (seconds,) = made("figure-4", "ACL-OCL", extra=("--sample", "1"))["tables"]
     assert seconds["head"] == ["method", "capped_node_recall@10", "seconds"] and "–" not in {
         row[2] for row in seconds["rows"]

@@ -211,9 +211,8 @@ def test_crag_by_its_files(run, films, tmp_path):
         assert {row["here"]["n"] for row in table["rows"]} == {2}
     hits = [row["printed"] for row in crag[0]["rows"]]
     assert hits == pytest.approx([0.1105, 0.1521, None, None, 0.1931, 0.2131])
-    assert {row["instance"].count("length=3") for row in crag[0]["rows"][-2:]} == {
-        1
-    }  # walks of 3 steps, as the paper has on CRAG
+    # walks of 3 steps, as the paper has on CRAG
+    assert {row["instance"].count("length=3") for row in crag[0]["rows"][-2:]} == {1}
 
 
 def test_an_index_for_each_depth_of_walks(run, films, tmp_path):

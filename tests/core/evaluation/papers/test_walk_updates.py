@@ -17,11 +17,8 @@ def test_the_walks_that_come_past_a_triple_are_encoded_anew(tmp_path):
     )
     drawn = np.random.default_rng(0).permutation(20)
     ahead, rest = set(drawn[:4].tolist()), set(drawn[4:].tolist())
-    assert (first.triples, first.encoded, first.nodes) == (
-        16,
-        16,
-        16,
-    )  # each head of a triple has walks
+    # each head of a triple has walks
+    assert (first.triples, first.encoded, first.nodes) == (16, 16, 16)
 
     def texts(there):  # triple i leads from node i, and on along triple i + 1
         return {i: (i, i + 1 in there) for i in there}

@@ -234,7 +234,6 @@ def test_a_server_is_asked_about_many_passages_at_a_time_and_gives_what_it_gives
     texts = [f"Ann Lee built the harbour of Oban {i} in 1881.{LONG}" for i in range(20)]
     one, many = Served(1), Served(4)
     found = [(*write_questions(author, texts), sorted(author.asked)) for author in (one, many)]
-    assert (
-        found[0] == found[1] and len(found[0][0]) == 5
-    )  # no passage is asked about that one by one would not come to
+    # no passage is asked about that one by one would not come to
+    assert found[0] == found[1] and len(found[0][0]) == 5
     assert one.most == 1 < many.most

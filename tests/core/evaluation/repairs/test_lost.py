@@ -26,9 +26,8 @@ def test_a_lost_question_comes_back_with_its_states_and_its_cause(bench):
     assert {loss.name for loss in lost.losses} <= {"Ann"} and lost.words("paths") == (
         BRIEF[lost.cause] if lost.cause else "not on a path"
     )
-    assert (
-        reopened(bench.engine, store, run, one, drawn["q-4"]) is None
-    )  # it failed, so no states are there
+    # it failed, so no states are there
+    assert reopened(bench.engine, store, run, one, drawn["q-4"]) is None
 
 
 def test_a_question_of_another_graph_by_now_is_refused(bench, kit, monkeypatch):

@@ -77,15 +77,13 @@ def test_the_repaired_line_is_evaluated_beside_the_others_whose_rows_are_taken_o
         "one",
         line.id,
     ] and new.total == 9
-    assert (
-        ran.count(line.id) == 3 and ran.count("one") == ran.count("two") == 1
-    )  # of those only the question that failed
+    # of those only the question that failed
+    assert ran.count(line.id) == 3 and ran.count("one") == ran.count("two") == 1
     kept = {(row.instance, row.question.id): row.outcome for row in bench.store().rows(run.id)}
     again = {(row.instance, row.question.id): row.outcome for row in bench.store().rows(new.id)}
     assert all(again[key] == outcome for key, outcome in kept.items() if outcome is not None)
-    assert (
-        repaired(new, found["one"], found["one"].attempts[0], "ONE") is None
-    )  # it is there by now
+    # it is there by now
+    assert repaired(new, found["one"], found["one"].attempts[0], "ONE") is None
 
 
 def _row(instance, plan, place):

@@ -29,11 +29,10 @@ def summary(*right, sample=None):
     }
     rows = []
     for number, one in enumerate(right):
-        outcome = (
-            None
-            if one is None
-            else Outcome(1, answer=Answered("Ann", "language model", int(one), 1))
-        )
+        if one is None:
+            outcome = None
+        else:
+            outcome = Outcome(1, answer=Answered("Ann", "language model", int(one), 1))
         rows.append(
             StoredRow(
                 "a",
@@ -53,9 +52,8 @@ def test_a_mean_is_held_against_the_least_value_as_it_is():
     two_of_three = summary(True, True, False)
     assert said(two_of_three, "hits@1=.66") == [] and said(two_of_three) == []
     (sentence,) = said(two_of_three, "hits@1=.667")
-    assert (
-        "hits@1 0.666667 (n = 3)" in sentence and "0.667 or more" in sentence
-    )  # and not “0.667 is less than 0.667”
+    # and not “0.667 is less than 0.667”
+    assert "hits@1 0.666667 (n = 3)" in sentence and "0.667 or more" in sentence
     assert len(said(two_of_three, "hits@1=.7,accuracy=.9")) == 2
 
 

@@ -61,11 +61,8 @@ def test_where_no_answer_is_known_nothing_is_drawn_of_them(summary):
 
 
 def test_names_of_three_near_points_do_not_lie_on_one_another():
-    points = {
-        "re2": (7.35, 0.158),
-        "gar": (9.59, 0.158),
-        "fastinsight": (9.7, 0.176),
-    }  # to the left of them there is room for two
+    # to the left of them there is room for two
+    points = {"re2": (7.35, 0.158), "gar": (9.59, 0.158), "fastinsight": (9.7, 0.176)}
     assert positions(points, False, (12.5, 0.286)) == {
         "re2": "top left",
         "gar": "bottom left",

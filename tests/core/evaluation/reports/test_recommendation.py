@@ -94,9 +94,8 @@ def test_the_correction_is_over_all_pairs():
 
 def test_methods_behind_share_no_rank_with_the_first_and_among_the_first_the_cheapest_is_taken():
     found = recommendation(summed(a="0" * 16, b="1" * 16, c="1" * 15 + "0"))
-    assert (
-        found.ranks == {"a": 3, "b": 1, "c": 1} and found.take == "b"
-    )  # 900 tokens are about as few as 1,000
+    # 900 tokens are about as few as 1,000
+    assert found.ranks == {"a": 3, "b": 1, "c": 1} and found.take == "b"
 
 
 def test_of_methods_that_cost_alike_the_higher_mean_is_taken():

@@ -103,9 +103,8 @@ def test_a_step_is_averaged_over_the_pairs_that_have_it_question_by_question():
     assert hops.words == "2-hop neighbourhood in place of 1-hop" and ranking.words.startswith(
         "with best"
     )
-    assert (
-        hops.test.low <= 0.375 <= hops.test.high and hops.test.p == 0.25
-    )  # of the 8 ways to flip three signs 2 are as far
+    # of the 8 ways to flip three signs 2 are as far
+    assert hops.test.low <= 0.375 <= hops.test.high and hops.test.p == 0.25
     assert hops.test.p_holm == 0.5 and hops.cost == 0.0
 
 
@@ -153,9 +152,8 @@ def test_the_table_of_steps_is_escaped_and_says_how_many_pairs_and_questions():
     }
     summary = summed(lines, a="000000", b="111111")
     html = worth_html(summary)
-    assert (
-        "<b>+1.00 [+1.00, +1.00]</b>" in html and ">1</td>" in html and ">6</td>" in html
-    )  # of 2^6 flips 2 are as far: p = .03
+    # of 2^6 flips 2 are as far: p = .03
+    assert "<b>+1.00 [+1.00, +1.00]</b>" in html and ">1</td>" in html and ">6</td>" in html
     assert "within chance</span>" not in html and "What each step is worth" in report_html(summary)
     assert "within chance</span>" in worth_html(summed(lines, a="000", b="111"))
     assert worth_html(summed({"a": lines["a"]}, a="01")) == ""

@@ -70,14 +70,10 @@ def summary():
 def test_failed_questions_score_0_and_the_other_denominator_is_shown(summary):
     table, context = summary.table(), summary.table(with_context=True)
     assert (table["a"]["hits@1"].mean, table["a"]["hits@1"].n) == (pytest.approx(2 / 3), 3)
-    assert (context["a"]["hits@1"].mean, context["a"]["hits@1"].n) == (
-        1,
-        2,
-    )  # as the papers' code counts
-    assert (table["b"]["recall"].mean, table["b"]["recall"].n) == (
-        pytest.approx(2 / 3),
-        3,
-    )  # 1, 1 and the failed one
+    # as the papers' code counts
+    assert (context["a"]["hits@1"].mean, context["a"]["hits@1"].n) == (1, 2)
+    # 1, 1 and the failed one
+    assert (table["b"]["recall"].mean, table["b"]["recall"].n) == (pytest.approx(2 / 3), 3)
     assert (table["b"]["seconds"].mean, table["b"]["seconds"].n) == (3, 2) and table["b"][
         "components"
     ].n == 2
@@ -188,10 +184,8 @@ def test_nothing_is_tested_against_an_adaptation(summary):
 def test_the_front_of_a_run(summary):
     table = summary.table()
     assert summary.front(table, "seconds", "hits@1") == ("a",)  # as good, and faster
-    assert summary.front(table, "seconds", "f1") == (
-        "a",
-        "b",
-    )  # a has 1, 2/3 and 0, b 1, 1 and a failed one
+    # a has 1, 2/3 and 0, b 1, 1 and a failed one
+    assert summary.front(table, "seconds", "f1") == ("a", "b")
     assert summary.front(table, "seconds", "subgraph_nodes") == ("a", "b")
 
 
@@ -258,9 +252,8 @@ def test_a_run_that_is_not_finished_says_of_how_many_questions_it_tells(summary)
     assert part.so_far() == said
     assert escaped(said) in latex(part) and "not finished: 3 of 3" in report_html(part)
     row = next(line for line in latex(part).splitlines() if line.strip().startswith("No. b"))
-    assert " & 2 of 3 & " in row and r"\begin{tabular}{lrrrrrrrrr}" in latex(
-        part
-    )  # the method, n, and the eight metrics
+    # the method, n, and the eight metrics
+    assert " & 2 of 3 & " in row and r"\begin{tabular}{lrrrrrrrrr}" in latex(part)
     told = next(
         row for row in csv.DictReader(io.StringIO(summary_csv(part))) if row["instance"] == "b"
     )

@@ -59,10 +59,8 @@ def test_the_hits_of_each_lane_are_there_again(bench, run):
     source = CorpusSource("small", graph, corpus)
     found = opened(bench.store(), run, "q-1", source, open_build=lambda line: graph)
     names = [hit_names(lane.graph, "chunk", lane.state.chunks.items) for lane in found.lanes]
-    assert names == [
-        ["book"],
-        ["book", "song"],
-    ]  # by BM25 the one that holds all three words of the question, then the one with two
+    # by BM25 the one that holds all three words of the question, then the one with two
+    assert names == [["book"], ["book", "song"]]
     assert (
         found.ask.source.corpus is corpus
         and found.ask.question.gold == ("book",)

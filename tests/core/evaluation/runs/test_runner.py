@@ -62,9 +62,8 @@ def test_every_instance_meets_every_question_and_failures_are_kept(bench, kit):
 
 def test_shared_operators_run_once_and_are_charged_to_each(bench):
     job = bench.run(bench.plan())
-    assert (
-        len(bench.models.choosers["encoder"].seen) == 1 + 3 * 2
-    )  # a warm-up, then Rank for three known questions and two instances
+    # a warm-up, then Rank for three known questions and two instances
+    assert len(bench.models.choosers["encoder"].seen) == 1 + 3 * 2
     rows = pairs(bench.store().rows(job.number))
     for question in ("q-1", "q-2", "q-3"):
         two, one = rows["two", question].outcome.costs, rows["one", question].outcome.costs
@@ -89,9 +88,8 @@ def test_a_finished_run_is_shown_at_once_and_only_failures_are_tried_again(bench
     first = bench.run(bench.plan())
     asked = len(bench.models.choosers["encoder"].seen)
     second = bench.run(bench.plan())
-    assert (
-        second.number == first.number and len(bench.models.choosers["encoder"].seen) == asked + 1
-    )  # the warm-up alone
+    # the warm-up alone
+    assert second.number == first.number and len(bench.models.choosers["encoder"].seen) == asked + 1
     again = bench.run(bench.plan(), again=True)
     assert again.number != first.number and bench.store().run(again.number).done == 6
 
@@ -351,9 +349,8 @@ def test_the_pace_weighs_each_instance_by_its_own_time():
     pace = Pace(8, {"fast": 4, "slow": 4})
     assert pace.seconds_left() is None
     pace.add("fast", 1, False)
-    assert (
-        pace.seconds_left() is None and pace.words() == "1 of 8 done, time left not known yet"
-    )  # no row of the slow one
+    # no row of the slow one
+    assert pace.seconds_left() is None and pace.words() == "1 of 8 done, time left not known yet"
     pace.add("slow", 100, True)
     assert pace.seconds_left() == (3 * 0.5 + 3 * 50, 3 * 2 + 3 * 200)
     assert pace.words() == "2 of 8 done, 1 failed, 3 to 10 minutes left"
@@ -471,9 +468,8 @@ def test_killed_in_the_middle_and_taken_up_again(kit, tmp_path):
     told = json.loads(done.stdout)
     late = {(row.instance, row.question.id): row.outcome for row in store.rows(run.id)}
     assert told["run"] == run.id and told["status"] == "done" and len(late) == 240
-    assert all(
-        late[pair] == outcome for pair, outcome in early.items()
-    )  # seconds and all: they were not run again
+    # seconds and all: they were not run again
+    assert all(late[pair] == outcome for pair, outcome in early.items())
     for instance in told["instances"].values():
         assert (
             instance["questions"]["scored"] == 120

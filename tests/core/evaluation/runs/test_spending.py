@@ -88,9 +88,8 @@ def test_a_cap_stops_before_it_and_a_higher_one_goes_on(far, cap):
         else "Stopped before the cap: 700 of 714 tokens"
     )
     assert "7 of 20 rows done" in job.error and "higher cap" in job.error
-    assert (
-        ran(far, plan(far, 20), cap=cap_of(cap)).error and len(far.bodies) == 7
-    )  # the same cap asks nothing more
+    # the same cap asks nothing more
+    assert ran(far, plan(far, 20), cap=cap_of(cap)).error and len(far.bodies) == 7
     more = ran(far, plan(far, 20), cap=Cap(100))
     assert (
         more.number == job.number
@@ -123,9 +122,8 @@ def test_a_cap_in_money_needs_prices_in_one_currency(far):
 
 
 def test_nothing_is_begun_that_might_go_over():
-    spent = Spending(
-        {"far": Price(1e6, 0.0)}, {"far": Usage(1, 10, 0)}, Cap(100)
-    )  # one money a token
+    # one money a token
+    spent = Spending({"far": Price(1e6, 0.0)}, {"far": Usage(1, 10, 0)}, Cap(100))
     assert spent.may_begin(0) and not spent.may_begin(1)  # what a question costs is not known yet
     question = Account()
     with charged_to(question, spent.account):

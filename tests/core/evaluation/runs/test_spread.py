@@ -32,7 +32,6 @@ def test_a_dead_workers_rows_say_so_and_are_tried_again(bench, monkeypatch):
         "“Nobody”"
     )
     again = bench.run(bench.plan())
-    assert (
-        again.number == job.number and bench.store().run(job.number).failed == 2
-    )  # nobody knows Nobody
+    # nobody knows Nobody
+    assert again.number == job.number and bench.store().run(job.number).failed == 2
     assert job.text.startswith("8 of 8 done, 4 failed")

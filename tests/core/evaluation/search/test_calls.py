@@ -105,17 +105,15 @@ def test_for_what_is_answered_each_line_asks_for_an_answer(search):
     make, chat = search
     points = run(make(100, "accuracy"))
     assert [point.tried.calls for point in points] == [2, 3] and chat.replies == 5
-    assert (
-        points[0].tried.quality == 1 and points[1].tried.stopped == DOMINATED
-    )  # no better, and dearer, after one question
+    # no better, and dearer, after one question
+    assert points[0].tried.quality == 1 and points[1].tried.stopped == DOMINATED
 
 
 def test_a_search_ends_with_its_calls_and_goes_on_with_more(search):
     make, chat = search
     points = run(make(1))
-    assert (
-        len(points) == 1 and chat.replies == 2 and make(1).calls() == 2
-    )  # the question that had begun is ended
+    # the question that had begun is ended
+    assert len(points) == 1 and chat.replies == 2 and make(1).calls() == 2
     assert run(make(1)) == points and chat.replies == 2  # no call is left
     assert len(run(make(100))) == 2 and make(100).calls() == 6
 
@@ -136,9 +134,8 @@ def test_unseen_questions_are_left_out_where_too_few_calls_are_left(search):
     make, _ = search
     planned = SearchPlan(make(7), make(7).config.tuning)
     points = run(planned.search)
-    assert "about 6 times, and of 7 calls 3 are left" in planned.unjudged(
-        points[1:]
-    )  # of LINE 1, of points 2, on two questions
+    # of LINE 1, of points 2, on two questions
+    assert "about 6 times, and of 7 calls 3 are left" in planned.unjudged(points[1:])
     assert planned.unjudged(()) == "" and SearchPlan(planned.search).unjudged(points) == ""
 
 

@@ -112,9 +112,8 @@ def test_the_budget_is_kept(found):
     points = run(found(budget=500.0))
     over = [point for point in points if "dearest" in repr(point.line)]
     assert over and all(point.tried.stopped in (OVER_BUDGET, DOMINATED) for point in over)
-    assert any(
-        point.tried.stopped == OVER_BUDGET and point.tried.asked == 2 for point in over
-    )  # 2 x 1000 is more than 3 x 500
+    # 2 x 1000 is more than 3 x 500
+    assert any(point.tried.stopped == OVER_BUDGET and point.tried.asked == 2 for point in over)
     assert all(point.tried.cost <= 500 for point in front(points))
     tight = run(found(budget=50.0))
     assert max(point.tried.cost for point in front(tight)) <= 50 and all(

@@ -63,10 +63,8 @@ def test_a_point_is_held_against_the_best_published_line(bench, kit):
     bench.models.choosers["good"] = kit.Table(right)
     bench.models.forget = lambda: None
     plain = bench.instance("plain", PLAIN)
-    asked = (
-        bench.questions[0],
-        bench.questions[2],
-    )  # of both the plain line names Ann or One first, the other Drama
+    # of both the plain line names Ann or One first, the other Drama
+    asked = (bench.questions[0], bench.questions[2])
     unseen = bench.plan(plain, questions=asked, model=False, cold=True)
     space = SimpleNamespace(models=lambda: (), described=lambda: {})
     planned = SearchPlan(
@@ -74,10 +72,8 @@ def test_a_point_is_held_against_the_best_published_line(bench, kit):
     )
     chosen = points(GOOD, PLAIN)
     plan = planned.plan(chosen)
-    assert [one.id for one in plan.instances] == [
-        "plain",
-        repr(parse_line(GOOD)),
-    ]  # the published line is not run twice
+    # the published line is not run twice
+    assert [one.id for one in plan.instances] == ["plain", repr(parse_line(GOOD))]
     job = bench.run(plan)
     verdict = judged(
         Summary(
@@ -89,9 +85,8 @@ def test_a_point_is_held_against_the_best_published_line(bench, kit):
     good, same = verdict.against
     assert (verdict.best.id, verdict.questions) == ("plain", 2)
     assert (good.quality.difference, good.quality.low, good.quality.n) == (1.0, 1.0, 2)
-    assert (
-        good.quality.p_holm == 1.0
-    )  # two questions prove little: an exact two-sided test cannot say less than 0.5, twice
+    # two questions prove little: an exact two-sided test cannot say less than 0.5, twice
+    assert good.quality.p_holm == 1.0
     assert good.cost.difference == pytest.approx(
         good.figures["seconds"].mean - verdict.figures["plain"]["seconds"].mean
     )

@@ -81,9 +81,8 @@ def test_ends_reached_by_more_walks_come_first_then_by_id(kit):
         ranked_ends(walk(kit.graph, named(kit, *seeds), chain), named(kit, *seeds))
     )
     assert order((1,), "Ann") == ["One", "Two"]  # once each
-    assert (
-        order((0, 1), "One", "Two") == []
-    )  # each film leads to the other only, and both are seeds
+    # each film leads to the other only, and both are seeds
+    assert order((0, 1), "One", "Two") == []
 
 
 def test_the_chain_that_best_reproduces_answers(kit):
@@ -92,10 +91,8 @@ def test_the_chain_that_best_reproduces_answers(kit):
     assert best("Ann", "Two") == (((7,),), 1.0)  # directed films are One and Two: F1 2/3
     assert best("Two", "Ann") == (((0,), (6,)), 1.0)  # one person did both
     assert best("One", "Ann") == (((0,),), 1.0)  # (0, 1, 6) ends there too, but is longer
-    assert best("Ann", "One", "Drama") == (
-        ((1, 2),),
-        2 / 3,
-    )  # Drama alone of two; the films are One and Two: F1 1/2
+    # Drama alone of two; the films are One and Two: F1 1/2
+    assert best("Ann", "One", "Drama") == (((1, 2),), 2 / 3)
     assert best("Drama", "Drama") == ((), 0.0)
 
 

@@ -13,10 +13,8 @@ from core.graph.algorithms.leiden import detect
 
 
 def test_layout_and_communities_are_the_same_when_they_interleave(movies):
-    nodes, edges = (
-        list(range(60)),
-        [(i, (i * 7 + 3) % 50) for i in range(50)],
-    )  # not connected: drawn by chance
+    # not connected: drawn by chance
+    nodes, edges = (list(range(60)), [(i, (i * 7 + 3) % 50) for i in range(50)])
     places, found = (
         positions(nodes, edges),
         detect(movies, 100),

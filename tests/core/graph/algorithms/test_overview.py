@@ -19,13 +19,8 @@ def told(graph, found):
 def test_a_small_graph_is_drawn_whole(toy):
     found = overview(toy)
     assert found.whole and len(found.edges) == 7
-    assert named(toy, found.hubs) == [
-        "A",
-        "C",
-        "D",
-        "B",
-        "E",
-    ]  # 4 edges, 4, 3 (its loop counts twice), 2, 1; ties by id
+    # 4 edges, 4, 3 (its loop counts twice), 2, 1; ties by id
+    assert named(toy, found.hubs) == ["A", "C", "D", "B", "E"]
     assert found.joints == () and found.further == ()
 
 
@@ -52,11 +47,8 @@ def test_hubs_those_that_join_them_and_what_these_lead_to(cinema):
     found = overview(cinema)
     assert not found.whole and set(named(cinema, found.hubs)) == {"Drama", "Crime"}
     assert named(cinema, found.joints) == ["film 00", "film 01"]
-    assert named(cinema, found.further) == [
-        "Ann",
-        "1999",
-        "Bo",
-    ]  # of each film in turn, by a relation not shown so far
+    # of each film in turn, by a relation not shown so far
+    assert named(cinema, found.further) == ["Ann", "1999", "Bo"]
     assert sorted(told(cinema, found)) == [
         "film 00 -> directed_by -> Ann",
         "film 00 -> has_genre -> Crime",

@@ -190,9 +190,8 @@ def test_paths_as_igraph(graph, direction, hops, data):
     theirs = [tuple(p) for p in peer.get_all_shortest_paths(source) if 1 < len(p) <= hops + 1]
     assert sorted(p.nodes for p in every) == sorted(theirs)
     if hops:
-        sequences = {
-            tuple(p) for p in peer.get_all_simple_paths(source, maxlen=hops)
-        }  # igraph tells no parallel edges apart
+        # igraph tells no parallel edges apart
+        sequences = {tuple(p) for p in peer.get_all_simple_paths(source, maxlen=hops)}
         assert Counter(p.nodes for p in simple) == {
             nodes: prod(
                 sum(near == b for near, _, _ in local.lists[a]) for a, b in zip(nodes, nodes[1:])

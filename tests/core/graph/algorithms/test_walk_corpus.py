@@ -84,9 +84,8 @@ def test_a_triple_more_changes_only_walks_that_come_past_it():
     plan = WalkPlan("random", 30, 2, "out")
     before, after = in_memory(TRIPLES, "before"), in_memory([*TRIPLES, ("D", "r7", "E")], "after")
     for name in "ABCE":
-        passing = any(
-            " D" in text.rsplit(" -> ", 1)[0] for text in texts(after, name, plan)
-        )  # a step is taken from D
+        # a step is taken from D
+        passing = any(" D" in text.rsplit(" -> ", 1)[0] for text in texts(after, name, plan))
         same = texts(before, name, plan) == texts(after, name, plan)
         assert same or passing, name
     assert texts(before, "B", plan) == texts(after, "B", plan)  # B, C, then A or D: no step from D

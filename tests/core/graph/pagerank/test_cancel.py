@@ -58,9 +58,8 @@ def test_a_cancel_ends_it_where_it_is(web, method, monkeypatch):
 
     with pytest.raises(Cancelled):
         top_pagerank(web, [5], 40, 0.8, "both", method, watch=Watch(check))
-    assert (
-        len(top_pagerank(web, [5], 40, 0.8, "both", method)[0]) == 40
-    )  # what was lent is given back clean
+    # what was lent is given back clean
+    assert len(top_pagerank(web, [5], 40, 0.8, "both", method)[0]) == 40
 
 
 def test_the_exact_answer_is_cancelled_too(web, monkeypatch):

@@ -29,13 +29,8 @@ from core.graph.pagerank.walking import push_back
 from tests.core.graph.pagerank.test_best import dense, recall
 from tests.core.graph.strategies import directions, graphs
 
-BOTH_FROM_A = [
-    0.421903,
-    0.134650,
-    0.251346,
-    0.107720,
-    0.084381,
-]  # igraph on the fixture, order A B C D E, damping 0.8
+# igraph on the fixture, order A B C D E, damping 0.8
+BOTH_FROM_A = [0.421903, 0.134650, 0.251346, 0.107720, 0.084381]
 OUT_FROM_A = [0.280899, 0.112360, 0.202247, 0.404494, 0]
 
 
@@ -60,11 +55,8 @@ def test_five_nodes_in_their_order(toy, method, direction, expected):
     report = PageRankReport()
     nodes, scores = top_pagerank(toy, [0], 5, 0.8, direction, method, report=report)
     wanted = [node for node in np.argsort(-np.array(expected), kind="stable") if expected[node]]
-    if method in (
-        "fora",
-        "topppr",
-        "rbs",
-    ):  # each within its error, which five nodes with few ties leave in order
+    # each within its error, which five nodes with few ties leave in order
+    if method in ("fora", "topppr", "rbs"):
         assert np.array(expected)[nodes] == pytest.approx(scores, rel=0.5)
     else:
         assert scores == pytest.approx(np.array(expected)[wanted], abs=1e-5)
@@ -82,9 +74,8 @@ def test_as_many_as_are_reached_and_wanted(tmp_path, method):
     for keep in (1, 7, 25, 40):
         assert len(top_pagerank(graph, [0], keep, 0.5, "both", method)[0]) == min(keep, 30)
         assert len(top_pagerank(graph, [x], keep, 0.8, "both", method)[0]) == min(keep, 2)
-    assert top_pagerank(graph, [x + 1], 5, 0.8, "out", method)[0].tolist() == [
-        x + 1
-    ]  # no step leads on
+    # no step leads on
+    assert top_pagerank(graph, [x + 1], 5, 0.8, "out", method)[0].tolist() == [x + 1]
     assert len(top_pagerank(graph, [0, x], 40, 0.8, "both", method)[0]) == 32
     assert top_pagerank(graph, [0], 5, 0.0, "both", method)[0].tolist() == [0]
 
@@ -210,9 +201,8 @@ def test_the_neighbours_of_a_hub_are_told_apart_by_what_comes_back(tree):
     # The hub has kept 0.2 and hands on 0.2 / 300 along each step, by its estimate. s(u) = 0.8 s(v) / 2 where u has no leaves, and
     # s(v) = 0.8 (0.2 / 300 + s(u)), so that s(v) = 0.8 x 0.2 / 300 / (1 - 0.32).
     assert pulled[0] == pytest.approx(0.8 * 0.2 / 300 / (1 - 0.32))
-    assert pulled / pulled[0] == pytest.approx(
-        exact / exact[0], rel=1e-9
-    )  # what is to come to the hub is handed on to all alike
+    # what is to come to the hub is handed on to all alike
+    assert pulled / pulled[0] == pytest.approx(exact / exact[0], rel=1e-9)
     assert plain / plain[0] != pytest.approx(exact / exact[0], rel=1e-3)
 
 
@@ -250,9 +240,8 @@ def test_reading_ahead_about_a_crowd_stays_within_the_arrays(web, direction):
         enqueue(work.table, 0.0, 1)
         drain(work, problem, np.inf, 1000)
         slots = np.arange(work.table.state[COUNT])
-        _read_about.py_func(
-            slots, 254, 4, work.table, problem.links
-        )  # not compiled, so that a place outside an array is told
+        # not compiled, so that a place outside an array is told
+        _read_about.py_func(slots, 254, 4, work.table, problem.links)
 
 
 def test_a_hub_outgrows_the_first_arrays_and_threads_do_not_share_them(tmp_path, web):
@@ -300,16 +289,14 @@ def test_a_page_is_asked_for_once(web, monkeypatch):
     monkeypatch.setattr(
         disk, "_madvise", lambda page, size, advice: read.append((page, size, advice))
     )
-    held = np.memmap(
-        tempfile.TemporaryFile(), np.int32, "w+", shape=5000
-    )  # begins on a page; each holds 1,024
+    # begins on a page; each holds 1,024
+    held = np.memmap(tempfile.TemporaryFile(), np.int32, "w+", shape=5000)
     reading._read(held, np.array([3000, 1, 2, 1025]))
     reading._read(held, np.array([1023, 4999, 2000], np.int32))
     asked = [held.ctypes.data + 4096 * page for page in (0, 1, 2, 4)]
     assert read == [(page, 4096, mmap.MADV_WILLNEED) for page in asked]
-    sides = np.memmap(
-        tempfile.TemporaryFile(), np.int64, "w+", shape=(1000, 2)
-    )  # 256 pairs on a page
+    # 256 pairs on a page
+    sides = np.memmap(tempfile.TemporaryFile(), np.int64, "w+", shape=(1000, 2))
     reading._read(sides[:, 0], np.array([0, 255, 256]))
     reading._read(sides[:, 1], np.array([255, 900]))
     assert [(page - sides.ctypes.data) // 4096 for page, *_ in read[4:]] == [0, 1, 3]
@@ -324,15 +311,13 @@ def test_a_hub_queues_up_at_the_least_that_it_may_need(tmp_path):
     with borrowed() as work:
         put(work.table, leaf, 1.0)
         enqueue(work.table, 0.0, 1)
-        drain(
-            work, problem, 0.004, 1000
-        )  # the hub is given 0.8, less than 0.004 x 255, which is not even all that it needs
+        # the hub is given 0.8, less than 0.004 x 255, which is not even all that it needs
+        drain(work, problem, 0.004, 1000)
         slot = find(work.table.index, hub)
         assert work.table.cells[slot].tolist() == pytest.approx([0.8, 0.004 * 255, 0.0, -255])
         enqueue(work.table, 0.8 / 256, 2)
-        drain(
-            work, problem, 0.8 / 256, 1000
-        )  # now it is asked how many steps it has, and needs 300 times the bar
+        # now it is asked how many steps it has, and needs 300 times the bar
+        drain(work, problem, 0.8 / 256, 1000)
         assert work.table.cells[slot].tolist() == pytest.approx([0.8, 0.8 / 256 * 300, 0.0, 300])
 
 
@@ -417,11 +402,10 @@ def test_a_backward_push_keeps_its_invariant(web):
 def test_rbs_is_unbiased_and_varies_as_little_as_it_says(toy, direction):
     theta, seed = 0.05, 0
     problem = pose(toy, [seed], 5, 0.8, direction)
-    exact = (
-        np.array([dense(toy, [v], 0.8, "both")[seed] for v in range(5)])
-        if direction == "both"
-        else np.array(OUT_FROM_A)
-    )
+    if direction == "both":
+        exact = np.array([dense(toy, [v], 0.8, "both")[seed] for v in range(5)])
+    else:
+        exact = np.array(OUT_FROM_A)
     draws = np.zeros((400, 5))
     for trial in range(400):
         nodes, values, _ = search(
@@ -450,9 +434,8 @@ def test_partition_stays_inside_the_cluster_of_the_seed(tmp_path):
     # by symmetry the seed has x and each other y: x + 5 y = 1, x = 0.2 + 0.8 y
     y = 0.8 / 5.8
     assert scores == pytest.approx([0.2 + 0.8 * y, *[y] * 5])
-    assert (
-        len(top_pagerank(graph, [a[3]], 9, 0.8, "both", "partition")[0]) == 9
-    )  # more than the cluster holds
+    # more than the cluster holds
+    assert len(top_pagerank(graph, [a[3]], 9, 0.8, "both", "partition")[0]) == 9
 
 
 def test_where_the_system_reads_nothing_ahead_it_is_not_asked(web, monkeypatch):

@@ -131,9 +131,8 @@ def test_the_recall_asked_for_is_reached_from_each_node(movies, asked):
 
 
 def test_the_candidates_hold_the_best_and_all_that_equal_the_last(movies, monkeypatch):
-    monkeypatch.setattr(
-        relaxation, "SMALL", movies.n_nodes
-    )  # the same half-sweeps whatever is kept
+    # the same half-sweeps whatever is kept
+    monkeypatch.setattr(relaxation, "SMALL", movies.n_nodes)
     for seed in (0, 100, int(np.argmax(np.diff(movies.in_indptr)))):
         share = np.ones(1)
         everything = relaxed(movies, np.array([seed]), share, 0.8, movies.n_nodes)

@@ -101,9 +101,8 @@ def test_sports(folder):
         and ("m1", "goals_of_B", "1") in found
     )
     assert ("m1", "captain_of_A", "Kim") in found and ("m1", "expected_goals_of_B", "0.5") in found
-    assert not [
-        one for one in found if one[0] == "m2" and one[1] in ("won_by", "lost_by")
-    ]  # a draw
+    # a draw
+    assert not [one for one in found if one[0] == "m2" and one[1] in ("won_by", "lost_by")]
     assert [one for one in found if one[0] == "Al"] == [
         ("Al", "born_at", "1960"),
         ("Al", "country", "USA"),
@@ -135,9 +134,8 @@ def test_music_is_read_where_it_is_plain(folder):
     (folder / "music/song_dict_simplified.pickle").write_bytes(
         pickle.dumps({"Song": {"author": "Ann", "country": "US", "date": "2000"}})
     )
-    (folder / "music/grammy_df.pickle").write_bytes(
-        pickle.dumps(Fraction(1, 2))
-    )  # any object of a class
+    # any object of a class
+    (folder / "music/grammy_df.pickle").write_bytes(pickle.dumps(Fraction(1, 2)))
     found, notes = read(folder)
     assert ("Ann", "has_members", "Cat") in found and ("Ann", "has_artist_work", "Song") in found
     assert (

@@ -69,9 +69,8 @@ def test_a_build_of_a_new_format_goes_on_where_it_was_stopped(dot, tmp_path):
         build(TripleFile(file, memory=30_000, skips=True), tmp_path / "g", "g", watch=Watch(stop))
     source = TripleFile(file, memory=30_000, skips=True)
     assert same(build(source, tmp_path / "g", "g"), in_memory(TRIPLES, "g"))
-    assert source.tally.sentences() == [
-        "3 lines left out, no edge: lines 5, 2,002, 3,502"
-    ]  # each once, though read twice
+    # each once, though read twice
+    assert source.tally.sentences() == ["3 lines left out, no edge: lines 5, 2,002, 3,502"]
 
 
 def test_the_command_and_the_page_know_a_new_format(dot, tmp_path, capsys):

@@ -177,10 +177,8 @@ def test_lightrag_and_nano_graphrag_have_keywords_and_quotation_marks(tmp_path):
         '<edge source="ANNA" target="&quot;GULL&quot;"><data key="d">Another.</data></edge>'
     )
     triples, sentences = said(tmp_path, f"<graphml>{keys}<graph>{nodes}{edges}</graph></graphml>")
-    assert triples == [
-        ("ANNA", "sailing", "GULL"),
-        ("ANNA (id)", "connected_to", "GULL"),
-    ]  # two nodes never share a name
+    # two nodes never share a name
+    assert triples == [("ANNA", "sailing", "GULL"), ("ANNA (id)", "connected_to", "GULL")]
     assert sentences == [
         NoteWith("Entities", "ids", "relations", "“keywords”"),
         NoteWith("taken", "edges", "description from “description”"),

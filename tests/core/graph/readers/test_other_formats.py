@@ -98,10 +98,8 @@ def test_numbers_as_tails_stay_triples(tmp_path):
         ("Anna", "age", "31"),
         ("Bob", "age", "44"),
     ]
-    assert read(tmp_path, "1\t2\t3\n2\t2\t1\n", "i.tsv")[0] == [
-        ("1", "2", "3"),
-        ("2", "2", "1"),
-    ]  # a graph whose names are numbers
+    # a graph whose names are numbers
+    assert read(tmp_path, "1\t2\t3\n2\t2\t1\n", "i.tsv")[0] == [("1", "2", "3"), ("2", "2", "1")]
 
 
 def test_an_edge_list_of_networkx_by_blanks_with_comments(tmp_path):

@@ -108,9 +108,8 @@ def test_blank_nodes_and_named_graphs(tmp_path):
     text = PREFIXES + "ex:g { ex:a ex:r [ ex:s ex:b ] . } ex:a ex:r ex:c ."
     one, sentences = read(tmp_path, text, "g.trig")
     again, _ = read(tmp_path, text, "g.trig")
-    assert (
-        sorted(one) == [("_:b0", "s", "b"), ("a", "r", "_:b0"), ("a", "r", "c")] and one == again
-    )  # however the parser calls them
+    # however the parser calls them
+    assert sorted(one) == [("_:b0", "s", "b"), ("a", "r", "_:b0"), ("a", "r", "c")] and one == again
     assert sentences == [NoteWith("1 named graph")]
 
 

@@ -87,11 +87,10 @@ graph
 
 @pytest.mark.parametrize("before", ["", "  multigraph 0\n", "  multigraph 1\n", "\ufeff"])
 def test_two_nodes_of_gml_may_have_several_edges(tmp_path, before):
-    text = (
-        before + GML
-        if before == "\ufeff"
-        else GML.replace("[\n  directed", f"[\n{before}  directed")
-    )
+    if before == "\ufeff":
+        text = before + GML
+    else:
+        text = GML.replace("[\n  directed", f"[\n{before}  directed")
     triples, _ = read(tmp_path, "g.gml", text)
     assert triples == [("Ann Lee", "owns", "The Gull"), ("Ann Lee", "mended", "The Gull")]
 
@@ -148,10 +147,8 @@ def test_labels_of_all_languages_come_before_english_and_any(tmp_path, tags, wan
 @pytest.mark.parametrize("name", ["t.ttl", "t.trig", "t.jsonld"])
 def test_a_byte_order_mark_before_rdf_is_no_part_of_it(tmp_path, name):
     text = "@prefix : <http://a/> . :Ann :keeps :Gull ."
-    text = (
-        '{"@id": "http://a/Ann", "http://a/keeps": {"@id": "http://a/Gull"}}'
-        if name == "t.jsonld"
-        else text
-    )
+    text = text
+    if name == "t.jsonld":
+        text = '{"@id": "http://a/Ann", "http://a/keeps": {"@id": "http://a/Gull"}}'
     assert read(tmp_path, name, text.encode("utf-8-sig"))[0] == [("Ann", "keeps", "Gull")]
     assert read(tmp_path, name, text.encode("utf-16"))[0] == [("Ann", "keeps", "Gull")]

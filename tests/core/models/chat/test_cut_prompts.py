@@ -95,14 +95,8 @@ def test_after_prompts_that_were_read_whole_one_that_is_cut_fails_too(count):
         assert [chat.reply(prompt(length)).text for length in (900, 1500, 1400, 1900)] == [
             "Ann"
         ] * 4
-        assert [body["max_tokens"] for body in bodies] == [
-            256,
-            256,
-            1,
-            256,
-            256,
-            1,
-        ]  # asked of each that is the longest so far
+        # asked of each that is the longest so far
+        assert [body["max_tokens"] for body in bodies] == [256, 256, 1, 256, 256, 1]
         with pytest.raises(ModelFailed):
             chat.reply(prompt(CONTEXT + 30))
 
@@ -132,13 +126,12 @@ def test_a_server_that_does_not_say_how_much_it_read_is_believed(how):
         if body["max_tokens"] == 1 and how == "refuses":
             handler.send_error(400)
             return
-        read = (
-            0
-            if body["max_tokens"] == 1 and how == "counts nothing"
-            else 3
-            if body["max_tokens"] == 1
-            else CONTEXT
-        )
+        if body["max_tokens"] == 1 and how == "counts nothing":
+            read = 0
+        elif body["max_tokens"] == 1:
+            read = 3
+        else:
+            read = CONTEXT
         stream(
             handler,
             sent(

@@ -105,9 +105,8 @@ def test_a_reply_under_a_schema_is_not_guarded():
     text = json.dumps({"numbers": [7] * 40})
     with serving(lambda handler, body: stream_of([text], handler)) as (url, _):
         chat = OpenAIChat(url, "m", "schema")
-        with pytest.raises(
-            Exception, match="ended before the reply did"
-        ):  # the stream has no end, which a guard would hide
+        # the stream has no end, which a guard would hide
+        with pytest.raises(Exception, match="ended before the reply did"):
             chat.reply([{"role": "user", "content": "numbers"}], schema={"type": "object"})
 
 

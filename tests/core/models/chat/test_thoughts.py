@@ -349,9 +349,8 @@ def test_a_model_whose_row_gives_thoughts_a_budget_has_it_from_the_first_request
         assert chat.reply(ASK, max_tokens=10).text == "Ann."
         small = OpenAIChat(url, "m", "m", context=200, thoughts=900)
         assert small.reply(ASK, max_tokens=10).text == "Ann."
-    assert (
-        bodies[0]["max_tokens"] == 10 + 900 and bodies[1]["max_tokens"] < 200
-    )  # no more than the context has
+    # no more than the context has
+    assert bodies[0]["max_tokens"] == 10 + 900 and bodies[1]["max_tokens"] < 200
 
 
 def test_another_budget_for_thoughts_is_another_evaluation_and_its_replies_stay(

@@ -73,9 +73,8 @@ def test_what_was_found_is_about_what_the_server_does_at_a_time(slots):
 def test_a_slow_server_with_one_place_is_never_sent_what_would_not_come_in_time():
     server = Played(slots=1, seconds=20.0)
     server.replies(60)
-    assert (
-        server.most == 3 and server.longest <= 60
-    )  # half of 120 seconds; the next tries are of two
+    # half of 120 seconds; the next tries are of two
+    assert server.most == 3 and server.longest <= 60
 
 
 def test_a_server_that_refuses_what_is_too_much_is_sent_what_it_takes():
@@ -145,9 +144,8 @@ def test_a_number_that_somebody_chose_stays():
         assert server.window.limit == 5
     with server.window.fixed_at(0):
         assert server.window.limit == 3
-    assert (
-        Window(1).at_once == 1 and Window().at_once == 3
-    )  # one at a time has nothing made ready meanwhile
+    # one at a time has nothing made ready meanwhile
+    assert Window(1).at_once == 1 and Window().at_once == 3
 
 
 def test_a_window_that_is_not_full_does_not_grow():

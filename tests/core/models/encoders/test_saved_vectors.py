@@ -139,9 +139,8 @@ def test_two_processes_at_once(file):
         found = saved.find(
             [f"{name} {number} {part}" for number in range(20) for part in range(100)]
         )
-        assert len(found) > 1000 and all(
-            (vector == name).all() for vector, _ in found.values()
-        )  # some may not have been saved
+        # some may not have been saved
+        assert len(found) > 1000 and all((vector == name).all() for vector, _ in found.values())
 
 
 def test_a_kill_while_writing_leaves_whole_rows(file):

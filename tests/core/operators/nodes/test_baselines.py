@@ -165,9 +165,8 @@ def test_pathrag_puts_nodes_of_the_best_path_first():
     ],
 )
 def test_what_flows_on_is_by_alpha_and_theta(alpha, theta, long):
-    graph = corpus_graph(
-        {letter: letter for letter in "abcd"}, ["ab", "ac", "cd", "db"]
-    )  # from a to b directly, and over c and d
+    # from a to b directly, and over c and d
+    graph = corpus_graph({letter: letter for letter in "abcd"}, ["ab", "ac", "cd", "db"])
     nodes = Ranking("node", named(graph, "a", "b"), (2.0, 1.0))
     state = run([PairPaths(alpha=alpha, theta=theta)], graph=graph, nodes=nodes)
     assert state.paths.scores == pytest.approx((0.5, long), abs=1e-6)
@@ -190,9 +189,8 @@ def test_only_so_many_nodes_are_paired(pairs, weights):
 def test_the_walk_restarts_at_the_nearest_and_a_little_everywhere():
     at = lambda node, score: Ranking("node", (node,), (score,))
     assert restart(np.array([0.9, 0.5, 0.1]), at(0, 0.9), 0.05) == pytest.approx([0.95, 0.025, 0.0])
-    assert restart(np.array([0.4, 0.4]), at(0, 0.4), 0.05) == pytest.approx(
-        [0.45, 0.05]
-    )  # no spread: ones, as in the published code
+    # no spread: ones, as in the published code
+    assert restart(np.array([0.4, 0.4]), at(0, 0.4), 0.05) == pytest.approx([0.45, 0.05])
     assert restart(np.array([-0.4, -0.5]), at(0, -0.4), 0.0) == pytest.approx([0.0, 0.0])
 
 
@@ -228,9 +226,10 @@ def test_the_filter_of_documents_decides_where_the_walk_restarts():
     models = Picks("pears and plums")
     found = run(FILTERED.format(more=ALONE), "apples and pears", models=models)
     assert corpus_graph().names(found.nodes.items) == ["b"] and found.nodes.scores == (1.0,)
+    # 2 of 3 words
     assert (
         models.asked == [("document", 5)] and found.trace[-1].notes[0] == "Restarted at: b (0.67)."
-    )  # 2 of 3 words
+    )
     walked = run(FILTERED.format(more="everywhere=0.0"), "apples and pears", models=models).nodes
     assert corpus_graph().names(walked.items)[0] == "b" and set(
         corpus_graph().names(walked.items)

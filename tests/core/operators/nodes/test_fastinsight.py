@@ -65,9 +65,8 @@ def test_the_head_scores_what_was_smoothed_not_the_other_way_round():
     found = run(
         [GraphRerank(alpha=0.5)], graph=graph, models=models, nodes=ranking(graph, "a", "b")
     ).nodes
-    assert found.scores == (2.0, 2.0) and found.items == named(
-        graph, "a", "b"
-    )  # in a tie the order before stays
+    # in a tie the order before stays
+    assert found.scores == (2.0, 2.0) and found.items == named(graph, "a", "b")
 
 
 def test_without_smoothing_it_is_the_re_ranker():
@@ -201,9 +200,8 @@ LINE = "EmbedQuery() >> VectorNodes(keep=1) >> GraphRerank() >> Loop(body=Expand
 def test_the_loop_stops_at_the_budget():
     graph, reranker = corpus_graph(), Reranker({})
     state = run(LINE.format(4), "pears and apples", graph, Models(reranker))
-    assert (
-        graph.names(state.nodes.items) == ["a", "b", "c", "d"] and len(reranker.asked) == 4
-    )  # 2 more, then 1 of the 2 that there are
+    # 2 more, then 1 of the 2 that there are
+    assert graph.names(state.nodes.items) == ["a", "b", "c", "d"] and len(reranker.asked) == 4
 
 
 def test_the_loop_ends_where_the_component_is_smaller_than_the_budget():

@@ -40,9 +40,8 @@ def first_end(kit, operator, text, *seeds):
     return kit.graph.node_name(operator(asked(kit, text, *seeds), kit.context()).paths.items[0].end)
 
 
-WHO_MADE_TWO = Question(
-    "who made Two", entities=("Two",), answers=("Ann",)
-)  # Ann directed and wrote it
+# Ann directed and wrote it
+WHO_MADE_TWO = Question("who made Two", entities=("Two",), answers=("Ann",))
 WHICH_BY_ANN = Question("what is there by Ann", entities=("Ann",), answers=("One", "Two"))
 KINDS_BY_ANN = Question("which kinds by Ann", entities=("Ann",), answers=("Drama",))
 
@@ -119,9 +118,8 @@ def test_a_step_for_which_the_question_has_no_words_costs_its_price(kit):
         dear[one],
         dear[two],
     ) == pytest.approx((2 / 7, 4 / 11 - 0.1))
-    assert dear[f"the writer of {two}"] == pytest.approx(
-        free[f"the writer of {two}"] - 0.2
-    )  # two steps too many
+    # two steps too many
+    assert dear[f"the writer of {two}"] == pytest.approx(free[f"the writer of {two}"] - 0.2)
     assert [
         first_end(kit, ChainRanking(price=price), "what directed One", "One")
         for price in (0.0, 0.1)
@@ -185,9 +183,8 @@ def test_the_chain_of_the_nearest_case_answers(kit, solved):
     after, found = answers(kit, CaseMemory("own", ranking=0.0), "who made One", "One")
     assert found == ["Ann"] and after.paths.scores[0] == 1.0
     told = after.trace[-1].notes
-    assert told[0] == NoteWith(
-        2, 1, "voted", "“who made X” (1.00)", "directed_by"
-    )  # nobody wrote One
+    # nobody wrote One
+    assert told[0] == NoteWith(2, 1, "voted", "“who made X” (1.00)", "directed_by")
     assert "made from templates" in told[1]
 
 
@@ -298,17 +295,15 @@ def test_a_new_case_counts_at_once_in_a_lane_too(kit, solved):
 def test_hops_are_those_of_the_nearest_cases(kit, solved):
     solved += [WHO_MADE_TWO, KINDS_BY_ANN]
     state = PredictHops("own")(asked(kit, "which kinds are by Ann", "Ann"), kit.context())
-    assert state.hops == 2 and state.trace[-1].sizes == {
-        "hops": 2
-    }  # 4 of 5 words shared: cosine 4 / (2 x 5 ^ 0.5) = 0.89
+    # 4 of 5 words shared: cosine 4 / (2 x 5 ^ 0.5) = 0.89
+    assert state.hops == 2 and state.trace[-1].sizes == {"hops": 2}
     assert (
         "1 voted: “which kinds by X” (0.89) for directed_by_reverse -> has_genre"
         in state.trace[-1].notes[0]
     )
     alone = PredictHops("own", alike=1.0)(asked(kit, "the genre of One", "One"), kit.context())
-    assert (
-        alone.hops == 1 and "chain ranking decides" in alone.trace[-1].notes[-1]
-    )  # the genre of X
+    # the genre of X
+    assert alone.hops == 1 and "chain ranking decides" in alone.trace[-1].notes[-1]
 
 
 def test_cases_are_drawn_the_same_every_time():

@@ -78,9 +78,8 @@ def test_it_is_a_lane_with_hits_and_funnel_beside_a_published_one(engine, home):
     from core.retrievers import asking
 
     request = {"question": ASKED.text, "corpus": "carols", "seed": 0, "keep": 10}
-    assert asking._module("mine", home / "mine.py").SEEN == [
-        request
-    ]  # no answers, no gold passages
+    # no answers, no gold passages
+    assert asking._module("mine", home / "mine.py").SEEN == [request]
 
 
 def test_its_own_answer_is_the_lanes_with_and_without_a_language_model(engine, home):

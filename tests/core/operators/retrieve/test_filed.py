@@ -127,9 +127,8 @@ def test_it_is_evaluated_and_what_it_lacks_counts_as_failed(engine, source, tmp_
     summary = Summary(store.run(job.number), store.rows(job.number))
     table = summary.table(["passage_recall@2", "accuracy", "seconds", "tokens"])
     assert [table["run-mine"][name].mean for name in ("passage_recall@2", "accuracy")] == [0.5, 0.5]
-    assert (
-        table["run-mine"]["seconds"].n == table["run-mine"]["tokens"].n == 0
-    )  # nobody knows what it took
+    # nobody knows what it took
+    assert table["run-mine"]["seconds"].n == table["run-mine"]["tokens"].n == 0
     assert "does not have the question" in summary.answered("run-mine")
     assert summary.brought() == [
         NoteWith("mine.jsonl", 1, 3, "not in the corpus", 1, 1),
@@ -205,11 +204,10 @@ def test_figures_of_a_trec_run_are_those_of_ir_measures(engine, tmp_path, monkey
     assert len(ours) == 25 and ours["q4"].error and ours["q4"].outcome is None
     for (question, name), value in expected.items():
         row = ours[question]
-        own = (
-            metric(name).when_failed(row.question)
-            if row.outcome is None
-            else metric(name)(row.outcome)
-        )
+        if row.outcome is None:
+            own = metric(name).when_failed(row.question)
+        else:
+            own = metric(name)(row.outcome)
         assert own == pytest.approx(value), (question, name)
 
 
@@ -223,11 +221,10 @@ def test_the_command_line_brings_and_scores_a_run(source, tmp_path, capsys):
     assert main([*command, "--qrels", str(qrels), "--json"]) == OK
     out, said = capsys.readouterr()
     assert "run.trec (TREC run): 2 questions, 2 with documents, none with answers." in said
-    figures = (
-        json.loads(out)["instances"]["run-run"]["metrics"]
-        if "instances" in json.loads(out)
-        else json.loads(out)
-    )
+    if "instances" in json.loads(out):
+        figures = json.loads(out)["instances"]["run-run"]["metrics"]
+    else:
+        figures = json.loads(out)
     assert "run-run" in out and figures
     assert main([*command, "--set", "carols", "--qrels", str(qrels)]) == WRONG
     assert main(["evaluate", "--run", str(file)]) == WRONG and main(["evaluate"]) == WRONG
@@ -256,9 +253,10 @@ def test_paths_of_a_run_on_triples_are_placed_and_what_is_not_there_is_said(
     after = replace(kit.state(head), question=question)
     for operator in line:
         after = operator(after, kit.context())
+    # against its direction
     assert films.triple_texts([path.edges[0] for path in after.paths.items]) == [
         f"{head} -> {relation} -> {tail}"
-    ]  # against its direction
+    ]
     assert (
         after.answer == tail and NoteWith(1, "2 paths", "left out", "name") in after.trace[0].notes
     )

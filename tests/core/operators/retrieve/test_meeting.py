@@ -121,9 +121,8 @@ def test_texts_said_one_after_the_other():
     one = Alike(np.array([1.0]), np.array([1]), np.array([[1.0, 0.0]]))
     other = Alike(np.array([2.0]), np.array([3]), np.array([[0.5, 0.5]]))
     both = one.beside(other)
-    assert both.f1()[0] == pytest.approx(
-        2 * 0.75 * 0.75 / 1.5
-    )  # precision 3 of 4, recall (1 + .5) / 2
+    # precision 3 of 4, recall (1 + .5) / 2
+    assert both.f1()[0] == pytest.approx(2 * 0.75 * 0.75 / 1.5)
     assert one.f1()[0] == pytest.approx(2 * 1 * 0.5 / 1.5)
 
 

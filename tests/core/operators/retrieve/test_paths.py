@@ -122,9 +122,8 @@ def test_a_beam_may_revisit_as_in_the_paper(kit, whole):
 def test_fanout_takes_the_first_steps_in_edge_order(kit, whole):
     model = kit.Table({ONE_STEP[1]: 1.0})
     after = BeamSearch(width=8, hops=1, fanout=1)(whole, kit.context(encoder=model))
-    assert kit.texts(after) == [
-        ONE_STEP[0]
-    ]  # the better step to Drama is never scored: it comes second
+    # the better step to Drama is never scored: it comes second
+    assert kit.texts(after) == [ONE_STEP[0]]
 
 
 def test_triple_scoring_reads_only_the_new_triple(kit, whole):

@@ -21,11 +21,10 @@ class Reporter(Parrot):
     """Writes a report where JSON is asked for, else answers."""
 
     def reply(self, messages, *, schema=None, **told):
-        self.text = (
-            json.dumps({"title": "Films", "summary": "Made in 1999.", "findings": []})
-            if schema
-            else "Drama"
-        )
+        if schema:
+            self.text = json.dumps({"title": "Films", "summary": "Made in 1999.", "findings": []})
+        else:
+            self.text = "Drama"
         return super().reply(messages, **told)
 
 
@@ -115,11 +114,9 @@ def test_braces_in_reports_stay_as_they_are(graph):
             made = super().reply(messages, schema=schema, **told)
             from dataclasses import replace
 
-            return (
-                replace(made, text=made.text.replace("1999", "{paths} {question}"))
-                if schema
-                else made
-            )
+            if schema:
+                return replace(made, text=made.text.replace("1999", "{paths} {question}"))
+            return made
 
     line = (
         EgoNetwork(hops=1),

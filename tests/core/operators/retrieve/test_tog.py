@@ -142,9 +142,8 @@ def test_of_twenty_entities_a_few_are_drawn_and_ids_without_a_name_are_not_asked
         "bare",
         "both",
     )
-    chat = Script(
-        ratings((1, 10)), YES
-    )  # no question about m.0abc1 and g.1xyz, and none about Freebase's own relation
+    # no question about m.0abc1 and g.1xyz, and none about Freebase's own relation
+    chat = Script(ratings((1, 10)), YES)
     after = ThinkOnGraph(depth=1)(
         State(Question("q"), bare.nodes_named("hub")), Context(bare, Environment(_Only(chat)))
     )
@@ -152,9 +151,8 @@ def test_of_twenty_entities_a_few_are_drawn_and_ids_without_a_name_are_not_asked
 
 
 def test_two_seeds_tell_their_stories_apart(kit):
-    chat = Script(
-        ratings((2, 9)), ratings((1, 4)), YES
-    )  # has_genre of One; the first relation of Two
+    # has_genre of One; the first relation of Two
+    chat = Script(ratings((2, 9)), ratings((1, 4)), YES)
     after = ThinkOnGraph(depth=1)(kit.state("One", "Two"), kit.context(chat))
     assert [frame.title for frame in after.trace[-1].frames] == ["hop 1 from One", "hop 1 from Two"]
     assert kit.texts(after) == ["One -> has_genre -> Drama", "Two -> directed_by -> Ann"]

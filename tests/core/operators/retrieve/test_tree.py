@@ -41,9 +41,8 @@ def test_the_newest_triples_are_scored_and_whole_branches_handed_on(kit, whole):
         ("hop 3", 2, 2, 2),
     ]
     assert frames[1].ranking.scores == (0.8, 0.0)
-    assert kit.texts(grown(kit, whole, model, hops=3, width=1)) == [
-        YEAR.format("written_by")
-    ]  # One > Ann > Two > 1999, the best at each hop
+    # One > Ann > Two > 1999, the best at each hop
+    assert kit.texts(grown(kit, whole, model, hops=3, width=1)) == [YEAR.format("written_by")]
 
 
 def test_the_beam_is_as_wide_as_it_says_though_two_triples_lead_to_one_node(kit, tmp_path):
@@ -65,21 +64,19 @@ def test_the_beam_is_as_wide_as_it_says_though_two_triples_lead_to_one_node(kit,
 
     assert found(2, "paper") == ["A -> r1 -> C", "A -> r2 -> C"]
     assert found(3, "paper") == ["A -> r1 -> C", "A -> r2 -> C", "A -> r3 -> D"]
-    assert found(2, "code") == [
-        "A -> r1 -> C",
-        "A -> r3 -> D",
-    ]  # each node once, and so narrow a frontier is kept unasked
+    # each node once, and so narrow a frontier is kept unasked
+    assert found(2, "code") == ["A -> r1 -> C", "A -> r3 -> D"]
 
 
 def test_code_takes_the_first_triple_to_a_node_and_loses_what_is_cut_short(kit, whole):
     model = kit.Table({FROM: 0.8, ANN: 0.4})
+    # and no Drama
     assert kit.texts(grown(kit, whole, model, hops=3, reading="code")) == [
         YEAR.format("directed_by")
-    ]  # and no Drama
+    ]
     assert model.seen == []  # no frontier is larger than the width, so the model is never asked
-    assert (
-        kit.texts(grown(kit, whole, model, hops=4, reading="code")) == []
-    )  # after 1999 the frontier is empty
+    # after 1999 the frontier is empty
+    assert kit.texts(grown(kit, whole, model, hops=4, reading="code")) == []
     assert kit.texts(grown(kit, whole, model, hops=4)) == [
         "One -> has_genre -> Drama",
         YEAR.format("written_by"),
@@ -103,9 +100,8 @@ def toy_paths(toy, kit, **parameters):
 
 def test_a_dropped_node_may_be_reached_later_but_not_in_the_code(toy, kit):
     assert toy_paths(toy, kit) == ["A -> r0 -> B -> r2 -> C -> r4 -> D"]
-    assert (
-        toy_paths(toy, kit, reading="code") == []
-    )  # C was seen beside B, so B has no way on and is no sink either
+    # C was seen beside B, so B has no way on and is no sink either
+    assert toy_paths(toy, kit, reading="code") == []
 
 
 def test_a_branch_without_a_kept_extension_is_gone(kit, whole):

@@ -57,9 +57,8 @@ def ask(tmp_path):
 def test_the_mediator_is_passed_and_never_the_answer(ask):
     after, paths, answers = ask(KIN, ChainVotes(), "the sibling of the person Ann", "Ann")
     assert answers == ["Bob"] and paths[0] == f"Ann -> {SIBLING} -> m.0abc -> {OTHER} -> Bob"
-    assert after.paths.scores[0] == pytest.approx(
-        1.01
-    )  # the best chain weighs 1, and so does all that leads there: 1 + 0.01 x 1
+    # the best chain weighs 1, and so does all that leads there: 1 + 0.01 x 1
+    assert after.paths.scores[0] == pytest.approx(1.01)
     _, _, answers = ask(KIN, ChainVotes(), "the profession of the sibling of the person Ann", "Ann")
     assert answers == ["Judge"]  # two steps, three relations
     _, _, none = ask(

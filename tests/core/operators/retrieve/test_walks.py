@@ -64,9 +64,8 @@ def test_nodes_by_all_their_walks_then_walks_of_each(run):
     # “Two has genre Noir” has four words of which two are asked for: 2 / sqrt(4 * 2)
     assert state.paths.scores == pytest.approx((2 / 8**0.5, 1 / 8**0.5), abs=1e-6)
     assert set(run.graph.names(state.subgraph.nodes)) == {"Two", "Three", "Noir"}
-    assert (
-        NoteWith(3, "nodes with walks", "Two, Three") in state.trace[-1].notes
-    )  # persons and genres have none along the triples
+    # persons and genres have none along the triples
+    assert NoteWith(3, "nodes with walks", "Two, Three") in state.trace[-1].notes
 
 
 def test_over_all_nodes_as_the_code_has_it(run):
@@ -179,6 +178,5 @@ def test_walks_told_by_a_model_are_searched_and_answered_from(run):
     assert after.trace[-1].usage.calls == 6 == len(teller.asked)
     answered = Answer(prompt="walks")(after, context)
     assert "Context: a tale of trains\n" in teller.asked[-1] and answered.prompt.paths == 1
-    assert (
-        operator(State(Question("tale of trains")), context).trace[-1].usage.calls == 0
-    )  # all are kept
+    # all are kept
+    assert operator(State(Question("tale of trains")), context).trace[-1].usage.calls == 0

@@ -70,10 +70,11 @@ def test_chunks_of_hits_by_their_own_cosine_in_turn(told):
         )
 
     assert found(()) == ["carol#0", "carol#2"]  # five halves of Scrooge's three
+    # one of Scrooge's, then one of the relation's other two
     assert found((0,), each=2) == [
         "carol#0",
         "carol#2",
-    ]  # one of Scrooge's, then one of the relation's other two
+    ]
     assert found((0, 1), each=2) == ["carol#0", "carol#2"]  # the first relation brought both
     assert found((1, 0), each=2) == ["carol#0", "carol#2", "carol#1"]  # each brought one
     assert found((1, 0), (3,), each=2) == ["turkey", "carol#0", "carol#2", "carol#1"]

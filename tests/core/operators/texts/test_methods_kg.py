@@ -427,9 +427,8 @@ def test_hipporag_as_published_stays_at_the_names_and_reads_five():
         zip(at, np.linalg.solve(np.eye(7) - 0.1 * joined / joined.sum(axis=0), 0.9 * np.eye(7)[0]))
     )
     both = [rank[a] + rank[b] for a, b in links]
-    told = (
-        np.array([both[0], both[2] + both[3], both[1], both[4], both[5]]) / both[0]
-    )  # of the passages 0, 2, 1, 3 and 6
+    # of the passages 0, 2, 1, 3 and 6
+    told = np.array([both[0], both[2] + both[3], both[1], both[4], both[5]]) / both[0]
     run, script = lane("hipporag-original", knowledge(), NAMES, "", "Answer: Camden")
     assert rows(run) == (0, 2, 1, 3, 6) and run.state.chunks.scores == pytest.approx(told, abs=1e-6)
     assert (
@@ -591,9 +590,8 @@ def test_dalk_chooses_says_thinks_and_answers():
 
 
 def test_few_relations_bring_those_of_neighbours():
-    run, script = dalk(
-        json.dumps({"names": ["Marley"]}), '{"choices": []}', "t", "x"
-    )  # one entity has no path to choose
+    # one entity has no path to choose
+    run, script = dalk(json.dumps({"names": ["Marley"]}), '{"choices": []}', "t", "x")
     listed = script.asked[1]  # the relations to choose from
     assert len(run.state.paths) == 0 and not script.replies
     assert (
@@ -644,9 +642,8 @@ def test_a_choice_that_cannot_be_read_keeps_the_first(reply):
         and len(run.state.relations) == 5
         and "could not be read" in notes(run)
     )
-    assert (
-        "Marley -> partner of -> Scrooge" in run.state.prompt.messages[1]["content"]
-    )  # no sentence was written, so facts stand
+    # no sentence was written, so facts stand
+    assert "Marley -> partner of -> Scrooge" in run.state.prompt.messages[1]["content"]
 
 
 def test_dalk_without_a_model_keeps_the_first_of_each_list():

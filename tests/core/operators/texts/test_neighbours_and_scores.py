@@ -61,15 +61,13 @@ def test_another_name_is_linked_to_the_nearest_entity(told):
 
 def test_a_name_of_the_graph_may_mean_another_entity_where_it_is_searched():
     columns = {"type": ["person", "guest of fred"], "description": ["", ""]}
-    graph = assemble(
-        "two", ["Fred", "Topper"], [], columns, {}
-    )  # read as “fred: person” and “topper: guest of fred”
+    # read as “fred: person” and “topper: guest of fred”
+    graph = assemble("two", ["Fred", "Topper"], [], columns, {})
     state, context = State(Question("q"), names=("Fred",)), Context(graph, Environment(Written()))
     assert graph.names(OPERATORS["LinkNames"]()(state, context).seeds) == ["Fred"]
     after = OPERATORS["LinkNames"](spelt=False, least=0.4)(state, context)
-    assert graph.names(after.seeds) == ["Topper"] and after.linked.scores == pytest.approx(
-        (0.5,)
-    )  # one word of four
+    # one word of four
+    assert graph.names(after.seeds) == ["Topper"] and after.linked.scores == pytest.approx((0.5,))
     assert OPERATORS["LinkNames"](spelt=False, least=0.6)(state, context).seeds == ()
 
 
@@ -160,9 +158,8 @@ def test_pagerank_is_the_solution_of_its_equation(told):
 
 
 def test_the_sum_of_two_vectors_each_scaled_to_one(told):
-    state = at(told, Tim=0.5, Fred=0.5).replace(
-        nodes=Ranking("node", (3, 4), (0.6, 0.2))
-    )  # Scrooge, Tim by the question
+    # Scrooge, Tim by the question
+    state = at(told, Tim=0.5, Fred=0.5).replace(nodes=Ranking("node", (3, 4), (0.6, 0.2)))
     after = step(told, "PageRankNodes", state, reset="sum", damping=0.0)
     # linked: Tim 1/2, Fred 1/2; found: Scrooge 3/4, Tim 1/4; added 3/4, 1/2, 3/4, divided by two
     assert dict(zip(told.names(after), after.nodes.scores)) == pytest.approx(
@@ -223,9 +220,8 @@ def test_relations_as_long_as_their_mentions_have_room(told):
 
 
 def test_chunks_by_the_sum_of_their_relations(told):
-    relations = Ranking(
-        "triple", (0, 2, 3), (0.8, 0.5, 0.3)
-    )  # works for: chunks 1, 2; partner of: 0; son of: 2
+    # works for: chunks 1, 2; partner of: 0; son of: 2
+    relations = Ranking("triple", (0, 2, 3), (0.8, 0.5, 0.3))
     after = step(told, "ChunksFromRelations", State(Question("q"), relations=relations), keep=2)
     # 0.5, 0.8, 1.1 and none for the turkey: divided by 1.1
     assert told.ids(after) == ["carol#2", "carol#1"] and after.chunks.scores == pytest.approx(
@@ -262,9 +258,8 @@ def test_on_a_large_graph_relations_are_ordered_once_somebody_looks(told, monkey
     monkeypatch.setattr(scores, "FEW_EDGES", 0)
     large = step(told, "RelationsFromNodes", ends, keep=0)
     after = chunks(large)
-    assert (
-        "_ordered" not in vars(large.relations) and weighed(large.relations) < 1000
-    )  # nor is it ordered to be weighed
+    # nor is it ordered to be weighed
+    assert "_ordered" not in vars(large.relations) and weighed(large.relations) < 1000
     assert after.chunks.items == chunks(small).chunks.items
     assert after.chunks.scores == pytest.approx(chunks(small).chunks.scores, abs=1e-12)
     assert (

@@ -264,12 +264,10 @@ def test_without_diversity_points_are_as_before():
         and diverse([], 0.5) == ()
         and diverse(same[:1], 0.5) == (same[0],)
     )
-    assert (
-        diverse([Point(7, "", "chunk", (0,)), Point(9, "", "chunk", (1,))], 0.5)[0].score == 9
-    )  # no words at all
-    assert (
-        repr(AnswerFromPoints(diversity=0.0)) == "AnswerFromPoints()"
-    )  # the key of what was saved
+    # no words at all
+    assert diverse([Point(7, "", "chunk", (0,)), Point(9, "", "chunk", (1,))], 0.5)[0].score == 9
+    # the key of what was saved
+    assert repr(AnswerFromPoints(diversity=0.0)) == "AnswerFromPoints()"
 
 
 @given(

@@ -30,11 +30,8 @@ def test_which_way_and_how_far_neighbours_lie(told, settings, names):
 
 def test_of_neighbours_the_best_are_kept(told):
     state = at(told, Tim=0.9, Fred=0.5)  # with Tim goes Cratchit, with Fred Scrooge
-    assert told.names(told.one("NeighbourNodes", state, keep=3)) == [
-        "Tim",
-        "Cratchit",
-        "Fred",
-    ]  # found before, of equal scores
+    # found before, of equal scores
+    assert told.names(told.one("NeighbourNodes", state, keep=3)) == ["Tim", "Cratchit", "Fred"]
 
 
 def test_a_walk_that_minds_no_weights_reaches_all_neighbours_alike(told):

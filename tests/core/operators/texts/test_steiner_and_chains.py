@@ -109,15 +109,13 @@ def test_relations_alike_share_a_prize(told):
     prizes, _ = SteinerSubgraph(relations=2)._edge_prizes(
         Ranking("triple", (1, 2, 3, 0), (0.9, 0.9, 0.9, 0.5))
     )
-    assert prizes[1] == pytest.approx(2 / 3) and prizes[0] == pytest.approx(
-        2 / 3 * 0.99
-    )  # at most 0.99 of the one before
+    # at most 0.99 of the one before
+    assert prizes[1] == pytest.approx(2 / 3) and prizes[0] == pytest.approx(2 / 3 * 0.99)
 
 
 def test_chains_lead_from_one_entity_to_the_nearest_next(told):
-    state = State(
-        Question("q"), linked=Ranking("node", (2, 4, 0), (1.0, 0.9, 0.8))
-    )  # Marley, Tim, Cratchit
+    # Marley, Tim, Cratchit
+    state = State(Question("q"), linked=Ranking("node", (2, 4, 0), (1.0, 0.9, 0.8)))
     (chain,) = step(told, "KhopPaths", state, reading="code").paths.items
     # from Marley Cratchit is two steps away, Tim three; then from Cratchit one
     assert (
@@ -127,9 +125,8 @@ def test_chains_lead_from_one_entity_to_the_nearest_next(told):
 
 
 def test_entities_out_of_reach_begin_a_chain_of_their_own(told):
-    state = State(
-        Question("q"), linked=Ranking("node", (2, 3, 4), (1.0, 0.9, 0.8))
-    )  # Marley, Scrooge, Tim
+    # Marley, Scrooge, Tim
+    state = State(Question("q"), linked=Ranking("node", (2, 3, 4), (1.0, 0.9, 0.8)))
     after = step(told, "KhopPaths", state, hops=1, reading="code")
     assert told.graph.texts(after.paths.items) == ["Marley -> partner of_reverse -> Scrooge"]
     assert step(told, "KhopPaths", state, hops=2, reading="code").paths.items[0].end == 4
