@@ -3,25 +3,26 @@
 import re
 from importlib.metadata import version
 
-from core.corpus.indexes.tools import TOOLS, index_page
+import pytest
+
+from core.corpus.indexes.tools import TOOLS
 from core.graph.readers.attributes import OF_EDGES, OF_NODES
-from core.graph.readers.formats import FORMATS, format_list, format_page
+from core.graph.readers.formats import FORMATS, format_list
 from core.graph.writers.writing import WRITTEN, written_page
+from core.importing import KINDS
+from core.importing.page import formats_page
 from core.io.home import ROOT
 
 PAGE = (ROOT / "docs/formats.md").read_text("utf-8")
 
 
-def test_the_page_has_the_table_of_the_code():
-    assert f"-->\n{format_page()}\n<!-- end of graphs -->" in PAGE
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_has_the_table_of_each_kind(kind):
+    assert f"-->\n{formats_page(kind)}\n<!-- end of {kind} -->" in PAGE
 
 
 def test_the_page_has_the_table_of_what_is_written():
     assert f"-->\n{written_page()}\n<!-- end of graphs out again -->" in PAGE
-
-
-def test_the_page_has_the_table_of_the_tools_whose_indexes_open():
-    assert f"-->\n{index_page()}\n<!-- end of indexes -->" in PAGE
 
 
 def test_versions_of_these_tools_are_those_that_make_the_recorded_indexes():

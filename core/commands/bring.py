@@ -13,7 +13,7 @@ from core.datasets.own import clean_name
 from core.datasets.own_graphs import free_name
 from core.errors import BadInput
 from core.importing import KINDS, Recognition, importers_named, recognise_together
-from core.importing.importer import CASES, DATABASE, GRAPH, INDEX, RUN
+from core.importing.importer import KindName
 
 MAX_OTHERS = 4  # other things that a file may be which are named
 TITLED = "corpus questions"  # commands that take a title
@@ -64,11 +64,16 @@ def run(options) -> int:
         return _look(found, options)
     name = options.name or clean_name(Path(paths[0]).name.split(".")[0])
     words = found.arguments(
-        free_name(name) if found.importer.kind in (GRAPH, DATABASE) else name,
+        free_name(name) if found.importer.kind in (KindName.GRAPH, KindName.DATABASE) else name,
         _source(found, options),
     )
     words += ["--title", options.title] if options.title and words[0] in TITLED.split() else []
-    if options.encoding and found.importer.kind not in (INDEX, RUN, CASES, DATABASE):
+    if options.encoding and found.importer.kind not in (
+        KindName.INDEX,
+        KindName.RUN,
+        KindName.CASES,
+        KindName.DATABASE,
+    ):
         words += ["--encoding", options.encoding]
     print(f"python -m core {shlex.join(words)}")
     return _run(words, options)
@@ -107,7 +112,7 @@ def _source(found: Recognition, options) -> tuple[str, str]:
 
 def _look(found: Recognition, options) -> int:
     """Read the files and say what would be taken; the exit code."""
-    if found.importer.kind != DATABASE:
+    if found.importer.kind != KindName.DATABASE:
         with bar("Reading") as watch:
             read = found.importer.read_file(*found.paths, watch=watch, encoding=options.encoding)
         print(read.words)

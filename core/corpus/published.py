@@ -38,6 +38,7 @@ Read = tuple[list[Document], dict[str, QuestionFile]]
 RECOGNISED = (".json", ".jsonl", ".ndjson", ".bz2", ".gz", ".zst", *COLUMNAR)
 LOOKED_AT = 3  # rows by which a file is recognised
 ROWS, GRAPHRAG_BENCH, BEIR, PASSAGE_ROWS = "rows", "graphrag-bench", "beir", "passages"
+BOOK = "book"
 
 
 def read(
@@ -227,15 +228,16 @@ FORMATS: Mapping[str, Callable[..., Read]] = {
     PASSAGE_ROWS: passage_rows,
     GRAPHRAG_BENCH: graphrag_bench,
     BEIR: beir,
-    "book": book,
+    BOOK: book,
 }
 TITLES = {
     ROWS: "questions with their passages; both are read",
     PASSAGE_ROWS: "passages with their titles",
     GRAPHRAG_BENCH: "texts in the form of GraphRAG-Bench",
     BEIR: "documents, queries and judgements in the form of BEIR",
+    BOOK: "one plain text, a document by its file's name",
 }
-"""What is in a file that is recognised, in words."""
+"""What is in a file, in words."""
 BRING_QUESTIONS = frozenset(
     name for name, form in FORMATS.items() if form is rows
 )  # formats whose own rows are questions

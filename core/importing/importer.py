@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from core.importing.file_head import FileHead
 from core.watch import NO_WATCH, Watch
 
-GRAPH, DOCUMENTS, SET, QUESTIONS, RUN, INDEX, CASES, DATABASE = (
-    "graph",
-    "documents",
-    "set",
-    "questions",
-    "run",
-    "index",
-    "cases",
-    "database",
-)
+
+class KindName(StrEnum):
+    """The kinds of things that are brought."""
+
+    GRAPH = "graph"
+    DOCUMENTS = "documents"
+    SET = "set"
+    QUESTIONS = "questions"
+    RUN = "run"
+    INDEX = "index"
+    CASES = "cases"
+    DATABASE = "database"
 
 
 @dataclass(frozen=True)
@@ -31,60 +34,32 @@ class ImportKind:
     that questions and runs are of.
     """
 
-    name: str
     title: str
     action: str
     command: str
 
 
-KINDS = {
-    kind.name: kind
-    for kind in (
-        ImportKind(
-            GRAPH,
-            "Graphs",
-            "Build a graph of its triples",
-            "build {path} {format} --out {folder} --name {name}",
-        ),
-        ImportKind(
-            DOCUMENTS,
-            "Documents",
-            "Add its documents to a corpus",
-            "corpus add {path} --name {name}",
-        ),
-        ImportKind(
-            SET,
-            "Published sets",
-            "Add its documents and their questions to a corpus",
-            "corpus add {path} {format} --name {name}",
-        ),
-        ImportKind(
-            QUESTIONS,
-            "Questions",
-            "Save its questions as a set of a graph or a corpus",
-            "questions {path} {format} {source} --name {name}",
-        ),
-        ImportKind(
-            RUN,
-            "Finished runs",
-            "Evaluate what another program found",
-            "evaluate --run {path} {source}",
-        ),
-        ImportKind(
-            INDEX,
-            "Indexes of other tools",
-            "Make a corpus of its texts, with its graph",
-            "corpus open {path} --name {name}",
-        ),
-        ImportKind(CASES, "Saved comparisons", "Add its comparisons", "cases import {path}"),
-        ImportKind(
-            DATABASE,
-            "Databases",
-            "Copy its triples as a graph, or ask it live",
-            "build {path} --out {folder} --name {name}",
-        ),
-    )
+COMMANDS = {
+    KindName.GRAPH: "build {path} {format} --out {folder} --name {name}",
+    KindName.DOCUMENTS: "corpus add {path} --name {name}",
+    KindName.SET: "corpus add {path} {format} --name {name}",
+    KindName.QUESTIONS: "questions {path} {format} {source} --name {name}",
+    KindName.RUN: "evaluate --run {path} {source}",
+    KindName.INDEX: "corpus open {path} --name {name}",
+    KindName.CASES: "cases import {path}",
+    KindName.DATABASE: "build {path} --out {folder} --name {name}",
 }
+ACTIONS = {
+    KindName.GRAPH: ("Graphs", "Build a graph of its triples"),
+    KindName.DOCUMENTS: ("Documents", "Add its documents to a corpus"),
+    KindName.SET: ("Published sets", "Add its documents and their questions to a corpus"),
+    KindName.QUESTIONS: ("Questions", "Save its questions as a set of a graph or a corpus"),
+    KindName.RUN: ("Finished runs", "Evaluate what another program found"),
+    KindName.INDEX: ("Indexes of other tools", "Make a corpus of its texts, with its graph"),
+    KindName.CASES: ("Saved comparisons", "Add its comparisons"),
+    KindName.DATABASE: ("Databases", "Copy its triples as a graph, or ask it live"),
+}
+KINDS = {name: ImportKind(*ACTIONS[name], COMMANDS[name]) for name in KindName}
 
 
 @dataclass(frozen=True)
@@ -108,27 +83,39 @@ class ReadFile:
 
 
 @dataclass(frozen=True)
+class ImportRequest:
+    """Files to read in a format: each of at most `most` bytes of text, in an encoding where one is named."""
+
+    format: str
+    paths: Sequence[Path]
+    watch: Watch
+    most: int | None
+    encoding: str
+
+
+@dataclass(frozen=True)
 class Importer:
     """A format that can be brought.
 
     Parameters
     ----------
-    kind : a name in `KINDS`.
     name : the word by which the present commands know the format, where they do.
     suffixes : ends of the names of its files; empty where content alone tells.
-    sniff : says how sure it is that a head of a file is of the format.
-    read : reads files, each bounded to some bytes of text where the format is text.
+    guesses : the formats of its kind that a head of a file may be of.
+    read : reads files of its kind.
     example : a file of it below `data/formats`; empty where it is no file.
+    files : the files by which it is known, where their suffixes do not tell.
     tools : programs that write it. `taken`, `left` : what is read of it, and what is not.
     """
 
-    kind: str
+    kind: KindName
     name: str
     title: str
     suffixes: tuple[str, ...]
-    sniff: Callable[[FileHead], Guess]
-    read: Callable[[Sequence[Path], Watch, int | None, str], ReadFile]
+    guesses: Callable[[FileHead], Mapping[str, Guess]]
+    read: Callable[[ImportRequest], ReadFile]
     example: str = ""
+    files: str = ""
     tools: str = ""
     taken: str = ""
     left: str = ""
@@ -138,6 +125,10 @@ class Importer:
         """Its kind and name, as `--as` takes them: `graph/turtle`."""
         return f"{self.kind}/{self.name}"
 
+    def sniff(self, head: FileHead) -> Guess:
+        """Return how sure it is that a head of a file is of the format."""
+        return self.guesses(head).get(self.name, NO_GUESS)
+
     def read_file(
         self,
         *paths: str | Path,
@@ -145,9 +136,7 @@ class Importer:
         most: int | None = None,
         encoding: str = "",
     ) -> ReadFile:
-        """Read a file, or several that belong together, each of at most `most` bytes of text.
-
-        Raises BadInput, and what `watch` raises.
-        """
+        """Read a file, or several that belong together. Raises BadInput, and what `watch` raises."""
         watch.check()
-        return self.read(list(map(Path, paths)), watch, most, encoding)
+        found = list(map(Path, paths))
+        return self.read(ImportRequest(self.name, found, watch, most, encoding))

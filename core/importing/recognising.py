@@ -14,12 +14,14 @@ from core.graph.readers.formats import ADVICE
 from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
 from core.graph.readers.source import bare_suffix
 from core.importing.file_head import FileHead
-from core.importing.importer import DATABASE, DOCUMENTS, GRAPH, KINDS, SET, Guess, Importer
+from core.importing.importer import KINDS, Guess, Importer, KindName
 from core.importing.registry import IMPORTERS
 from core.io.home import graphs_folder
 
 LEAST_CONFIDENCE = 0.1
-SEVERAL = frozenset({GRAPH, DOCUMENTS, SET})  # kinds of which several files are brought at once
+SEVERAL = frozenset(
+    {KindName.GRAPH, KindName.DOCUMENTS, KindName.SET}
+)  # kinds of which several files are brought at once
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class Recognition:
     def _format(self) -> tuple[str, ...]:
         """The option that names the format, where the command would not find it by itself."""
         one = self.importer
-        if one.kind == GRAPH:
+        if one.kind == KindName.GRAPH:
             form = GRAPH_FORMATS.get(one.name)
             by_content = form is None or form.delimited or len(self.paths) > 1
             found = by_content or bare_suffix(Path(self.paths[0])) in one.suffixes
@@ -98,7 +100,7 @@ def recognise(path: str | Path, encoding: str = "") -> list[Recognition]:
     """
     if is_address(str(path)):
         address = address_of(str(path))
-        importer = IMPORTERS[f"{DATABASE}/{address.kind}"]
+        importer = IMPORTERS[f"{KindName.DATABASE}/{address.kind}"]
         return [Recognition(importer, 1.0, f"it is the address {address.title}", (str(path),))]
     path = Path(path)
     if not path.exists():

@@ -14,7 +14,7 @@ from core.corpus import published
 from core.corpus.found import FILES, found_in
 from core.corpus.indexes.opening import look
 from core.corpus.indexes.tools import TOOLS
-from core.corpus.readers.files import FAMILIES, read_files
+from core.corpus.readers.files import read_files
 from core.corpus.readers.options import counted
 from core.corpus.readers.packed import bytes_of, file_at
 from core.databases.address import BOLT, CYPHER, SPARQL
@@ -23,232 +23,162 @@ from core.errors import BadInput
 from core.graph.readers.formats import AUTO
 from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
 from core.importing import sniffing
-from core.importing.importer import (
-    CASES,
-    DATABASE,
-    DOCUMENTS,
-    GRAPH,
-    INDEX,
-    QUESTIONS,
-    RUN,
-    SET,
-    Importer,
-    ReadFile,
-)
+from core.importing.importer import Importer, ImportRequest, KindName, ReadFile
 from core.io.files import PACKED
 from core.questions import GOLD, read_file
+from core.questions.reading import CSV
 from core.questions.reading import FORMATS as QUESTION_FORMATS
 from core.questions.reading import MAX_BYTES as MAX_QUESTION_BYTES
 from core.questions.rows import ROW_FORMATS
 from core.retrievers.runs.formats import FORMATS as RUN_FORMATS
 from core.retrievers.runs.formats import TREC, read_run_file
-from core.runtime.row_files import COLUMNAR
-from core.watch import Watch
+from core.runtime.row_files import ARROW, COLUMNAR
 
+FILES_OF_ROWS = "JSON, Parquet, Arrow"
 ROW_SUFFIXES = (".json", ".jsonl", ".ndjson", *COLUMNAR)
-FAMILY_TITLES = {
-    "txt": ("Plain text", ""),
-    "md": ("Markdown", "headings; the text is not changed"),
-    "html": ("HTML", "headings; scripts, styles, the head and what a browser hides are dropped"),
-    "pdf": ("PDF", "pages: `page 3`"),
-    "docx": ("Word", "headings; a row of a table is a line, its cells separated by a bar"),
-    "xlsx": (
-        "Excel",
-        "a document for each row where the first row names a column of texts, else one document, "
-        "its sheets as places",
-    ),
-    "pptx": ("PowerPoint", "slides: `slide 3 Results`"),
-    "epub": ("Books", "headings"),
-    "eml": ("Mails", ""),
-    "ipynb": ("Notebooks", "headings of the text cells"),
-    "csv": ("Tables", "a document for each row"),
-    "jsonl": ("JSON rows", "a document for each row"),
-    "parquet": ("Parquet and Arrow", "a document for each row; of Arrow by its title"),
-}
-"""What a family of documents is called, and what marks a place in them."""
-SET_TITLES = {
-    published.ROWS: "Questions with their passages",
-    published.PASSAGE_ROWS: "Passages with their titles",
-    published.GRAPHRAG_BENCH: "GraphRAG-Bench",
-    published.BEIR: "BEIR",
-    "book": "One plain text as a book",
-}
 
 
-def _triples(
-    name: str, paths: Sequence[Path], watch: Watch, most: int | None, encoding: str
-) -> ReadFile:
-    if name == sniffing.NODES and len(paths) == 1:
-        raise BadInput(f"{paths[0].name} is a table of nodes; bring it with the file of edges.")
-    form = name if len(paths) == 1 and name in GRAPH_FORMATS else AUTO
+def _triples(asked: ImportRequest) -> ReadFile:
+    several, first = len(asked.paths) > 1, asked.paths[0]
+    if asked.format == sniffing.NODES and not several:
+        raise BadInput(f"{first.name} is a table of nodes; bring it with the file of edges.")
+    how = {"most": asked.most, "encoding": asked.encoding}
+    how["format"] = asked.format if asked.format in GRAPH_FORMATS and not several else AUTO
     with tempfile.TemporaryDirectory() as folder:
-        source = graph_files(paths, Path(folder), format=form, most=most, encoding=encoding)
-        items = tuple(source.read(watch))
+        source = graph_files(asked.paths, Path(folder), **how)
+        items = tuple(source.read(asked.watch))
     return ReadFile(items, counted(len(items), "triple"), tuple(source.tally.sentences()))
 
 
-def _documents(paths: Sequence[Path], watch: Watch, most: int | None, encoding: str) -> ReadFile:
-    _check_sizes(paths, most)
-    found = read_files(paths, None, watch, encoding)
-    documents = tuple(found.documents)
-    return ReadFile(documents, counted(len(documents), "document"), tuple(found.notes))
+def _documents(asked: ImportRequest) -> ReadFile:
+    _check_sizes(asked)
+    found = read_files(asked.paths, None, asked.watch, asked.encoding)
+    words = counted(len(found.documents), "document")
+    return ReadFile(tuple(found.documents), words, tuple(found.notes))
 
 
-def _published(
-    name: str, paths: Sequence[Path], watch: Watch, most: int | None, encoding: str
-) -> ReadFile:
-    _check_sizes(paths, most)
-    form = name if len(paths) == 1 else FILES
-    found = found_in(paths[0].name.split(".")[0], paths, None, form, "", watch, encoding)
+def _published(asked: ImportRequest) -> ReadFile:
+    _check_sizes(asked)
+    name = asked.paths[0].name
+    form = asked.format if len(asked.paths) == 1 else FILES
+    found = found_in(name.split(".")[0], asked.paths, None, form, "", asked.watch, asked.encoding)
     if not found.documents:
-        raise BadInput(f"{paths[0].name} holds no documents.")
+        raise BadInput(f"{name} holds no documents.")
     questions = sum(len(one.questions) for one in found.sets.values())
     words = f"{counted(len(found.documents), 'document')}, {counted(questions, 'question')}"
     notes = (*found.notes, *filter(None, (one.note() for one in found.sets.values())))
     return ReadFile(tuple(found.documents), words, notes)
 
 
-def _questions(
-    name: str, paths: Sequence[Path], watch: Watch, most: int | None, encoding: str
-) -> ReadFile:
-    how = {"most": MAX_QUESTION_BYTES if most is None else most, "encoding": encoding}
-    found = read_file(paths[0], format=name, watch=watch, gold=GOLD, **how)
-    notes = tuple(filter(None, [found.note()]))
-    return ReadFile(found.questions, counted(len(found.questions), "question"), notes)
+def _questions(asked: ImportRequest) -> ReadFile:
+    how = {"most": asked.most or MAX_QUESTION_BYTES, "encoding": asked.encoding, "gold": GOLD}
+    found = read_file(asked.paths[0], format=asked.format, watch=asked.watch, **how)
+    words = counted(len(found.questions), "question")
+    return ReadFile(found.questions, words, tuple(filter(None, [found.note()])))
 
 
-def _run(
-    name: str, paths: Sequence[Path], watch: Watch, most: int | None, encoding: str
-) -> ReadFile:
-    _check_sizes(paths, most)
-    found = read_run_file(paths[0], name, watch)
+def _run(asked: ImportRequest) -> ReadFile:
+    _check_sizes(asked)
+    found = read_run_file(asked.paths[0], asked.format, asked.watch, asked.encoding)
     return ReadFile(found.rows, counted(len(found.rows), "question"), found.notes)
 
 
-def _index(paths: Sequence[Path], watch: Watch, most: int | None, encoding: str) -> ReadFile:
-    _check_sizes(paths, most)
-    taken = look(paths[0], watch)
+def _index(asked: ImportRequest) -> ReadFile:
+    _check_sizes(asked)
+    taken = look(asked.paths[0], asked.watch)
     return ReadFile(tuple(taken.counts.items()), taken.words(), tuple(taken.sentences()))
 
 
-def _cases(paths: Sequence[Path], watch: Watch, most: int | None, encoding: str) -> ReadFile:
-    _check_sizes(paths, most)
+def _cases(asked: ImportRequest) -> ReadFile:
+    _check_sizes(asked)
     found = []
-    for case, _ in read_cases(bytes_of(file_at(paths[0]), MAX_CASE_TEXT)):
-        watch.check()
+    for case, _ in read_cases(bytes_of(file_at(asked.paths[0]), MAX_CASE_TEXT)):
+        asked.watch.check()
         found.append(case)
     return ReadFile(tuple(found), counted(len(found), "comparison"))
 
 
-def _database(paths: Sequence[Path], watch: Watch, most: int | None, encoding: str) -> ReadFile:
+def _database(asked: ImportRequest) -> ReadFile:
     raise BadInput("A database is read as it is copied; give its address to `build`.")
 
 
-def _check_sizes(paths: Sequence[Path], most: int | None) -> None:
-    """Raise BadInput for a file that unpacks to more than `most` bytes, of readers that take no bound."""
-    for path in paths if most is not None else ():
+def _check_sizes(asked: ImportRequest) -> None:
+    """Raise BadInput for a file of too much text, for readers that take no bound."""
+    for path in asked.paths if asked.most is not None else ():
         if path.is_file():
-            bytes_of(file_at(path), most)
+            bytes_of(file_at(path), asked.most)
 
 
-def _graph_rows() -> Iterator[Importer]:
-    of = partial(sniffing.by_kind, sniffing.graphs)
+BY_KIND = {
+    KindName.GRAPH: (sniffing.graphs, _triples),
+    KindName.DOCUMENTS: (sniffing.documents, _documents),
+    KindName.SET: (sniffing.sets, _published),
+    KindName.QUESTIONS: (sniffing.questions, _questions),
+    KindName.RUN: (sniffing.runs, _run),
+    KindName.INDEX: (sniffing.indexes, _index),
+    KindName.CASES: (sniffing.cases, _cases),
+    KindName.DATABASE: (sniffing.no_guess, _database),
+}
+
+
+def _row(
+    kind: KindName, name: str, title: str, suffixes: Sequence[str] = (), **about: str
+) -> Importer:
+    usual = {"example": f"{kind}/{name}{next(iter(suffixes), '.txt')}"}
+    return Importer(kind, name, title, tuple(suffixes), *BY_KIND[kind], **(usual | about))
+
+
+def _graphs() -> Iterator[Importer]:
+    row = partial(_row, KindName.GRAPH)
     for name, one in GRAPH_FORMATS.items():
         about = {"tools": one.tools, "taken": one.taken, "left": one.left}
-        read = partial(_triples, name)
-        example = f"{GRAPH}/{name}{next(iter(one.suffixes), '.txt')}"
-        yield Importer(GRAPH, name, one.title, one.suffixes, of(name), read, example, **about)
-    for name, title, suffixes, example, taken in (
-        (sniffing.NODES, "A table of nodes beside edges", (), f"{GRAPH}/nodes.csv", "ids, labels"),
-        (sniffing.ZIPPED, "A zip of files of a graph", (ZIP,), f"{GRAPH}/zip.zip", "its files"),
-        (sniffing.CRAG, "CRAG's folder cragkg", (), "", "facts of databases and tables"),
-    ):
-        read = partial(_triples, name)
-        yield Importer(GRAPH, name, title, suffixes, of(name), read, example, taken=taken)
+        yield row(name, one.title, one.suffixes, **about)
+    nodes = {"example": "graph/nodes.csv", "taken": "ids, labels, types, descriptions"}
+    yield row(sniffing.NODES, "A table of nodes beside edges", **nodes)
+    yield row(sniffing.ZIPPED, "A zip of files of a graph", [ZIP], taken="its files")
+    yield row(sniffing.CRAG, "CRAG's folder cragkg", example="", taken="facts of its databases")
 
 
-def _document_rows() -> Iterator[Importer]:
-    of = partial(sniffing.by_kind, sniffing.documents)
-    for name, suffixes in FAMILIES.items():
-        title, taken = FAMILY_TITLES[name]
-        example = f"{DOCUMENTS}/{name}{suffixes[0]}"
-        yield Importer(DOCUMENTS, name, title, suffixes, of(name), _documents, example, taken=taken)
-    files = sniffing.FILES
-    title = "A folder or a zip of documents"
-    example = f"{DOCUMENTS}/{files}{ZIP}"
-    yield Importer(DOCUMENTS, files, title, (ZIP,), of(files), _documents, example)
+def _texts() -> Iterator[Importer]:
+    for name, (title, suffixes, taken) in sniffing.FAMILIES.items():
+        yield _row(KindName.DOCUMENTS, name, title, suffixes, taken=taken)
+    ends = {published.BEIR: [ZIP], published.PASSAGE_ROWS: ARROW, published.BOOK: [".txt"]}
+    for name, words in published.TITLES.items():
+        title = words[0].upper() + words[1:]
+        yield _row(KindName.SET, name, title, ends.get(name, ROW_SUFFIXES))
+    for name, tool in TOOLS.items():
+        about = {"tools": tool.versions, "taken": tool.taken, "left": tool.left}
+        yield _row(KindName.INDEX, name, tool.title, [ZIP], files=tool.known_by, **about)
 
 
-def _set_rows() -> Iterator[Importer]:
-    of = partial(sniffing.by_kind, sniffing.sets)
-    suffixes = {published.BEIR: (ZIP,), published.PASSAGE_ROWS: (".arrow",), "book": (".txt",)}
-    for name, title in SET_TITLES.items():
-        ends = suffixes.get(name, ROW_SUFFIXES)
-        example, taken = f"{SET}/{name}{ends[0]}", published.TITLES.get(name, "")
-        read = partial(_published, name)
-        yield Importer(SET, name, title, ends, of(name), read, example, taken=taken)
-
-
-def _question_rows() -> Iterator[Importer]:
-    of = partial(sniffing.by_kind, sniffing.questions)
+def _questions_and_runs() -> Iterator[Importer]:
     for name, words in QUESTION_FORMATS.items():
         title, _, taken = words.partition(": ")
-        text = (".csv", ".tsv") if name == "csv" else (".txt", ".tsv")
-        suffixes = ROW_SUFFIXES if name in ROW_FORMATS else text
-        read, example = partial(_questions, name), f"{QUESTIONS}/{name}{suffixes[0]}"
-        yield Importer(QUESTIONS, name, title, suffixes, of(name), read, example, taken=taken)
-
-
-def _run_rows() -> Iterator[Importer]:
-    of = partial(sniffing.by_kind, sniffing.runs)
+        rows = name in ROW_FORMATS
+        ends = ROW_SUFFIXES if rows else (".csv", ".tsv") if name == CSV else (".txt", ".tsv")
+        about = {"taken": taken, "files": FILES_OF_ROWS if rows else ""}
+        yield _row(KindName.QUESTIONS, name, title, ends, **about)
     for name, one in RUN_FORMATS.items():
+        ends = (".trec", ".run", ".txt") if name == TREC else (*ROW_SUFFIXES, ".csv")
         about = {"tools": one.written_by, "taken": one.taken, "left": one.left}
-        suffixes = (".trec", ".run", ".txt") if name == TREC else (*ROW_SUFFIXES, ".csv")
-        read, example = partial(_run, name), f"{RUN}/{name}{suffixes[0]}"
-        yield Importer(RUN, name, one.title, suffixes, of(name), read, example, **about)
+        files = "" if name == TREC else f"{FILES_OF_ROWS}, CSV"
+        yield _row(KindName.RUN, name, one.title, ends, files=files, **about)
+    yield _row(KindName.CASES, "cases", "Comparisons that were exported", [EXTENSION])
 
 
-def _index_rows() -> Iterator[Importer]:
-    of = partial(sniffing.by_kind, sniffing.indexes)
-    for name, one in TOOLS.items():
-        about = {"tools": one.versions, "taken": one.taken, "left": one.left}
-        example = f"{INDEX}/{name}{ZIP}"
-        yield Importer(INDEX, name, one.title, (ZIP,), of(name), _index, example, **about)
-
-
-def _other_rows() -> Iterator[Importer]:
-    title = "Comparisons that were exported"
-    example = f"{CASES}/case{EXTENSION}"
-    yield Importer(CASES, "cases", title, (EXTENSION,), sniffing.cases, _cases, example)
-    schemes = (f"{SPARQL}+https", f"{SPARQL}+http", "https", "http")
-    for name, title, ends in (
-        (SPARQL, "A SPARQL endpoint", schemes),
+def _databases() -> Iterator[Importer]:
+    for name, title, schemes in (
+        (SPARQL, "A SPARQL endpoint", (f"{SPARQL}+https", f"{SPARQL}+http", "https", "http")),
         (BOLT, "Neo4j and what else speaks Bolt and Cypher", CYPHER),
     ):
-        addresses = tuple(f"{end}://" for end in ends)
-        yield Importer(DATABASE, name, title, addresses, sniffing.no_guess, _database)
+        addresses = [f"{scheme}://" for scheme in schemes]
+        yield _row(KindName.DATABASE, name, title, addresses, example="")
 
 
-IMPORTERS: dict[str, Importer] = {
-    one.key: one
-    for rows in (
-        _graph_rows,
-        _document_rows,
-        _set_rows,
-        _question_rows,
-        _run_rows,
-        _index_rows,
-        _other_rows,
-    )
-    for one in rows()
-}
+IMPORTERS = {one.key: one for one in (*_graphs(), *_texts(), *_questions_and_runs(), *_databases())}
 """Every importer by its kind and name: `graph/turtle`."""
-SUFFIXES = tuple(
-    dict.fromkeys(
-        suffix
-        for one in IMPORTERS.values()
-        for suffix in (*one.suffixes, *PACKED)
-        if suffix.startswith(".")
-    )
+SUFFIXES = (
+    *PACKED,
+    *dict.fromkeys(end for one in IMPORTERS.values() for end in one.suffixes if end[0] == "."),
 )
 """The ends of the names of all files that are read."""

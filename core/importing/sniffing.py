@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import Any
 
 from core.cases.file import EXTENSION, FILE_KIND
 from core.corpus import published
 from core.corpus.beir import is_beir
 from core.corpus.indexes.tools import TOOLS, recognised
 from core.corpus.published import BEIR, ROWS, form_of_rows
-from core.corpus.readers.files import FAMILIES, TABLES
 from core.corpus.readers.files import KINDS as DOCUMENT_SUFFIXES
 from core.corpus.readers.table import guessed
 from core.errors import BadInput
@@ -26,12 +25,18 @@ from core.importing.file_head import FileHead, Row
 from core.importing.importer import NO_GUESS, Guess
 from core.io.files import bare
 from core.io.json_rows import HOLDS_ROWS
-from core.questions.forms import rows_within
-from core.questions.reading import CSV, SHAPES, TOPICS
+from core.questions.forms import rows_within, usual_name
+from core.questions.reading import CSV, TOPICS, format_of_lines
 from core.questions.rows import ANSWERS, QUESTIONS, format_of_row
 from core.questions.table import separator
-from core.questions.topics import are_queries, is_topics
-from core.retrievers.runs.formats import ANSWER_KEYS, CONTEXT_KEYS, HELD, PREDICTIONS, TREC
+from core.retrievers.runs.formats import (
+    ANSWER_KEYS,
+    CONTEXT_KEYS,
+    HELD,
+    PREDICTIONS,
+    TREC,
+    format_of_rows,
+)
 from core.retrievers.runs.formats import FORMATS as RUN_FORMATS
 from core.retrievers.runs.trec import is_run
 from core.runtime.row_files import COLUMNAR
@@ -39,7 +44,9 @@ from core.runtime.row_files import COLUMNAR
 Guesses = dict[str, Guess]  # by the name of a format of the kind
 CRAG, NODES, ZIPPED, FILES = "crag", "nodes", "zip", "files"
 SURE, LIKELY, POSSIBLE, UNLIKELY = 0.95, 0.8, 0.5, 0.2
+MAX_QUERY_LETTERS = 200  # of a line; longer ones are passages with their ids
 MOST_LINES = 0.8  # of the first lines, that have to look alike
+COLUMN_FORMATS = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
 BY_SEPARATOR = {"\t": "tab", "|": "bar", ",": "comma", ";": "semicolon"}
 BEGINNINGS = {
     "graphml": r"<graphml\b",
@@ -51,16 +58,31 @@ BEGINNINGS = {
     "pajek": r"\A\s*\*vertices\b",
 }
 """What texts of formats of graphs begin with, as patterns."""
+FAMILIES = {
+    "txt": ("Plain text", (".txt", ".text", ".rst", ".tex", ".log"), ""),
+    "md": ("Markdown", (".md", ".markdown"), "headings; the text is not changed"),
+    "html": (
+        "HTML",
+        (".html", ".htm", ".xhtml"),
+        "headings; scripts, styles and what is hidden are left out",
+    ),
+    "pdf": ("PDF", (".pdf",), "pages: `page 3`"),
+    "docx": ("Word", (".docx",), "headings; a row of a table is a line, a bar between its cells"),
+    "xlsx": ("Excel", (".xlsx",), "a document for each row of a column of texts, else sheets"),
+    "pptx": ("PowerPoint", (".pptx",), "slides: `slide 3 Results`"),
+    "epub": ("Books", (".epub",), "headings"),
+    "eml": ("Mails", (".eml",), ""),
+    "ipynb": ("Notebooks", (".ipynb",), "headings of the text cells"),
+    "csv": ("Tables", (".csv", ".tsv"), "a document for each row"),
+    "jsonl": ("JSON rows", (".jsonl", ".ndjson", ".json"), "a document for each row"),
+    "parquet": ("Columns", COLUMNAR, "a document for each row; of Arrow by its title"),
+    FILES: ("A folder or a zip of documents", (".zip",), "as of its files"),
+}
+"""Families of documents: what each is called, its suffixes, and what marks a place in it."""
+TABLES = ("csv", "jsonl", "parquet")  # families of which each row is a document
+LINES = {CSV: "its first row names a question", TOPICS: "it begins as TREC's topics do"}
+OF_LINES = "its lines have this form"
 OWN_QUESTIONS = (*QUESTIONS[:-1], "RawQuestion", "utterance")  # keys that nothing but questions has
-
-
-def by_kind(guesses: Callable[[FileHead], Guesses], name: str) -> Callable[[FileHead], Guess]:
-    """Return the sniffer of one format of a kind."""
-
-    def sniff(head: FileHead) -> Guess:
-        return guesses(head).get(name, NO_GUESS)
-
-    return sniff
 
 
 def _ends(head: FileHead) -> str:
@@ -109,26 +131,29 @@ def _several_graphs(head: FileHead) -> Guesses:
 
 def _tables_of_triples(head: FileHead) -> Guesses:
     """Formats of delimited text, Parquet and Arrow, and tables of nodes."""
-    form = "parquet" if head.suffix == ".parquet" else "arrow" if head.suffix in COLUMNAR else ""
-    form = form or BY_SEPARATOR.get(head.separator, "")
+    form = COLUMN_FORMATS.get(head.suffix) or BY_SEPARATOR.get(head.separator, "")
     if not form or not head.header:
         return {}
     columns = header_of(head.header, head.table[1:])
     if columns is not None:
         shown = ", ".join(head.header[at - 1] for at in columns)
         return {form: Guess(SURE, f"its columns {shown} are head, relation and tail")}
-    found: Guesses = {}
-    keys = set(map(bare_key, head.header))
-    of_nodes = not keys.isdisjoint((*IDS, *LABELS))
-    if of_nodes:
+    found = _lines_of_three(head, form)
+    if not {*IDS, *LABELS}.isdisjoint(map(bare_key, head.header)):
         found[NODES] = Guess(0.3, "its columns are those of nodes; edges have to come too")
+        found |= {form: replace(found[form], confidence=UNLIKELY)} if form in found else {}
+    return found
+
+
+def _lines_of_three(head: FileHead, form: str) -> Guesses:
     three = sum(len(cells) == 3 for cells in head.table)
-    if three and three >= MOST_LINES * len(head.table):
-        sure = LIKELY if form in ("tab", "bar") else POSSIBLE
-        named = of_nodes or separator(head.lines[0]) or guessed(head.header).get("text")
-        found[form] = Guess(UNLIKELY if named else sure, "its lines hold three columns")
-        if form == "tab" and '"' in head.text:
-            found["tab-quoted"] = Guess(POSSIBLE, "its lines hold tabs and quotes")
+    if not three or three < MOST_LINES * len(head.table):
+        return {}
+    sure = LIKELY if form in ("tab", "bar") else POSSIBLE
+    named = separator(head.lines[0]) or guessed(head.header).get("text")
+    found = {form: Guess(UNLIKELY if named else sure, "its lines hold three columns")}
+    if form == "tab" and '"' in head.text:
+        found["tab-quoted"] = Guess(POSSIBLE, "its lines hold tabs and quotes")
     return found
 
 
@@ -160,7 +185,7 @@ def documents(head: FileHead) -> Guesses:
         suffixes = {PurePosixPath(bare(name.lower())).suffix for name in head.files}
         fits = sorted(suffixes & DOCUMENT_SUFFIXES)
         return {FILES: Guess(LIKELY, f"it holds {', '.join(fits[:6])}")} if fits else {}
-    name = next((name for name, suffixes in FAMILIES.items() if head.suffix in suffixes), "")
+    name = next((name for name, family in FAMILIES.items() if head.suffix in family[1]), "")
     if not name:
         return {}
     if name in TABLES:
@@ -175,65 +200,56 @@ def documents(head: FileHead) -> Guesses:
 def sets(head: FileHead) -> Guesses:
     """The forms of published sets that a head may be of."""
     if head.is_several:
-        names = list(head.files)
-        roots = {name.rpartition("/")[0] for name in names if _is_part(name, "corpus")}
-        if is_beir(head.path) or any(
-            _is_part(name, "queries") and name.rpartition("/")[0] in roots for name in names
-        ):
-            return {BEIR: Guess(SURE, "it holds a corpus and queries in the form of BEIR")}
-        return {}
+        return _several_sets(head)
     if head.suffix == ".txt":
         return {"book": Guess(0.1, "it may be one text")}
     records = _records(head)
     form = form_of_rows(head.suffix, records) if head.rows else ""
     if form != ROWS:
         return {form: Guess(SURE, published.TITLES[form])} if form else {}
-    of_run = _run_format(records) not in ("", "rows", PREDICTIONS)
+    of_run = format_of_rows(records) not in ("", "rows", PREDICTIONS)
     named = any(one.title or one.whole for one in published.passages_of(records))
     sure = UNLIKELY if of_run else SURE if named else POSSIBLE
     return {form: Guess(sure, "its rows bring their passages along")}
 
 
-def _is_part(name: str, part: str) -> bool:
-    return name.rpartition("/")[2].startswith(f"{part}.")
+def _several_sets(head: FileHead) -> Guesses:
+    """BEIR's form, by the names of the files of a folder or a zip."""
+    texts, asked = _folders_with(head, "corpus"), _folders_with(head, "queries")
+    if is_beir(head.path) or texts & asked:
+        return {BEIR: Guess(SURE, "it holds a corpus and queries in the form of BEIR")}
+    return {}
+
+
+def _folders_with(head: FileHead, part: str) -> set[str]:
+    """The folders, as texts, that have a file of a part of BEIR's form."""
+    split = (name.rpartition("/") for name in head.files)
+    return {folder for folder, _, name in split if name.startswith(f"{part}.")}
 
 
 @lru_cache(4)
 def questions(head: FileHead) -> Guesses:
     """The formats of questions that a head may be of."""
-    if head.is_several:
+    if head.is_several or not (head.rows or head.lines):
         return {}
     if head.rows:
         return _question_rows(_records(head))
-    if not head.lines:
+    name, share = format_of_lines(head.name, head.lines)
+    if share < MOST_LINES:
         return {}
-    if is_topics(head.lines[0]):
-        return {TOPICS: Guess(SURE, "it begins as TREC's topics do")}
-    if separator(head.lines[0]) is not None:
-        own = any(name.casefold() in ("question", "questions", "query") for name in head.header)
-        return {CSV: Guess(SURE if own else UNLIKELY, "its first row names a question")}
-    return _question_lines([line.split("\t") for line in head.lines])
+    asked = {CSV: {"question", "questions", "query"} & set(map(usual_name, head.header))}
+    asked["queries"] = {line for line in head.lines if len(line) < MAX_QUERY_LETTERS}
+    asked["metaqa"] = {sign for sign in "[?" for line in head.lines if sign in line}
+    return {name: Guess(SURE if asked.get(name, True) else UNLIKELY, LINES.get(name, OF_LINES))}
 
 
 def _question_rows(records: Sequence[Row]) -> Guesses:
     for row in (one for record in records for one in rows_within(record)):
         key = next((key for key in OWN_QUESTIONS if key in row), "")
         if key:
-            known = any(name in row for name in ANSWERS)
-            sure = LIKELY if known else POSSIBLE
+            sure = LIKELY if any(name in row for name in ANSWERS) else POSSIBLE
             return {format_of_row(row): Guess(sure, f"its rows hold “{key}”")}
     return {}
-
-
-def _question_lines(lines: Sequence[Sequence[str]]) -> Guesses:
-    if are_queries(lines):
-        return {"queries": Guess(LIKELY, "its lines hold an id, a tab and words")}
-    fitting = {name: sum(map(shape, lines)) / len(lines) for name, shape in SHAPES.items()}
-    best = max(fitting, key=fitting.__getitem__)
-    if fitting[best] < MOST_LINES:
-        return {}
-    asked = best != "metaqa" or any("[" in line[0] or "?" in line[0] for line in lines)
-    return {best: Guess(SURE if asked else UNLIKELY, "its lines have this form")}
 
 
 @lru_cache(4)
@@ -244,7 +260,7 @@ def runs(head: FileHead) -> Guesses:
     if not head.rows and head.lines and all(map(is_run, head.lines)):
         return {TREC: Guess(SURE, "its lines hold the six columns of a run")}
     records = _records(head)
-    name = _run_format(records)
+    name = format_of_rows(records)
     if name == PREDICTIONS:
         of_scorer = isinstance(records[0].get("answer"), Mapping)
         sure = SURE if of_scorer else UNLIKELY if records is head.rows else 0.0
@@ -260,13 +276,6 @@ def runs(head: FileHead) -> Guesses:
     return {name: Guess(0.9 if known else sure, words)}
 
 
-def _run_format(records: Sequence[Row]) -> str:
-    """The first format of finished runs that a first row fits; empty where it fits none."""
-    if not records:
-        return ""
-    return next((name for name, one in RUN_FORMATS.items() if one.fits(records[0])), "")
-
-
 RESULT_KEYS = frozenset({*CONTEXT_KEYS, *ANSWER_KEYS, "results"}) - {"answer"}
 
 
@@ -280,13 +289,13 @@ def indexes(head: FileHead) -> Guesses:
     return {tool: Guess(0.98, f"it holds {TOOLS[tool].known_by}")}
 
 
-def cases(head: FileHead) -> Guess:
+def cases(head: FileHead) -> Guesses:
     """How sure it is that a head is a file of saved comparisons."""
     if head.rows and head.rows[0].get("kind") == FILE_KIND:
-        return Guess(1.0, "its first line says so")
-    return Guess(POSSIBLE, _ends(head)) if head.name.endswith(EXTENSION) else NO_GUESS
+        return {"cases": Guess(1.0, "its first line says so")}
+    return {"cases": Guess(POSSIBLE, _ends(head))} if head.name.endswith(EXTENSION) else {}
 
 
-def no_guess(head: Any) -> Guess:
+def no_guess(head: FileHead) -> Guesses:
     """No guess: of what is known by its address alone."""
-    return NO_GUESS
+    return {}

@@ -228,22 +228,31 @@ def _chosen(path: FilePath | Source, most: int | None, named: bool) -> str:
                 f"Columns can be named in lines of text only; {path.name} holds {'named columns' if is_columnar(path) else 'JSON'}."
             )
         return "auto"
-    first = [line.split("\t") for line in _first_lines(path, most)]
-    if first and is_topics(first[0][0]):
-        return TOPICS
-    if named or (first and is_table(path.name, "\t".join(first[0]))):
-        return CSV
-    if are_queries(first):
-        return "queries"
-    fitting = {format: sum(map(shape, first)) for format, shape in SHAPES.items()}
-    best = max(fitting, key=fitting.__getitem__)
-    width = Counter(map(len, first)).most_common(1)[0][0] if first else 0
-    if 2 * fitting[best] < len(first) and width > 2:
+    first = list(_first_lines(path, most))
+    if named:
+        return TOPICS if first and is_topics(first[0]) else CSV
+    best, share = format_of_lines(path.name, first)
+    width = Counter(line.count("\t") + 1 for line in first).most_common(1)[0][0] if first else 0
+    if share < 0.5 and width > 2:
         raise BadInput(
             f"{path.name}: most of its lines hold {width} columns that no format is known for; if these are questions, name them, as in "
             "question,answers,entities, in a first row or by themselves."
         )
-    return best if fitting[best] else "metaqa"
+    return best if share else "metaqa"
+
+
+def format_of_lines(name: str, lines: Sequence[str]) -> tuple[str, float]:
+    """Return the format that the first lines of a file tell, and the share of them that look so."""
+    first = [line.split("\t") for line in lines]
+    if first and is_topics(first[0][0]):
+        return TOPICS, 1.0
+    if first and is_table(name, lines[0]):
+        return CSV, 1.0
+    if are_queries(first):
+        return "queries", 1.0
+    fitting = {format: sum(map(shape, first)) for format, shape in SHAPES.items()}
+    best = max(fitting, key=fitting.__getitem__)
+    return best, fitting[best] / max(1, len(first))
 
 
 def _first_lines(path: FilePath | Source, most: int | None) -> Iterator[str]:

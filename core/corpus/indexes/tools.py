@@ -85,19 +85,6 @@ TOOLS: dict[str, Tool] = {
 """Each tool by a short word, which names its build (`opened-graphrag`) and its chunks (`report.txt#graphrag-0`)."""
 
 
-def index_page() -> str:
-    """The table of tools for docs/formats.md."""
-    head = [
-        "| tool | read: versions | files | build | what is taken | what is not |",
-        "|---|---|---|---|---|---|",
-    ]
-    rows = (
-        f"| {one.title} | {one.versions} | {one.known_by} | `{build_of(name)}` | {one.taken} | {one.left} |"
-        for name, one in TOOLS.items()
-    )
-    return "\n".join([*head, *rows])
-
-
 def build_of(tool: str) -> str:
     """The id of the build that takes the graph of an index of a tool."""
     return f"opened-{tool}"

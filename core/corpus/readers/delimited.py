@@ -9,7 +9,7 @@ from itertools import chain, islice
 
 from core.corpus.readers.packed import MAX_FILE_BYTES, bare
 from core.errors import BadInput
-from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, Source, opened
+from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, Source, not_utf8, opened
 from core.watch import NO_WATCH, Watch
 
 DELIMITERS = ",;\t|"
@@ -97,7 +97,11 @@ def _lines(source: Source, watch: Watch = NO_WATCH) -> Iterator[str]:
     begun = False
     with opened(source, watch, MAX_FILE_BYTES) as stream:
         for data in stream.lines():
-            line = data.decode("utf-8" if stream.line > 1 else "utf-8-sig").replace("\r\n", "\n")
+            try:
+                text = data.decode("utf-8" if stream.line > 1 else "utf-8-sig")
+            except UnicodeDecodeError as error:
+                raise not_utf8(stream.name, stream.line, error.start) from None
+            line = text.replace("\r\n", "\n")
             begun = begun or line != "\n"
             if begun:
                 yield line

@@ -42,17 +42,6 @@ ROWS: Mapping[str, Callable[[Source, Columns, Watch, Note], list[Document]]] = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), json_lines),
 }
 KINDS = {*WHOLE, *ROWS, *LIBRARIES, *COLUMNAR}
-FAMILIES = {
-    "txt": tuple(suffix for suffix, reader in WHOLE.items() if reader is plain),
-    "md": tuple(suffix for suffix, reader in WHOLE.items() if reader is markdown),
-    "html": (".html", ".htm", ".xhtml"),
-    **{kind[1:]: (kind,) for kind in LIBRARIES if not kind.endswith(("html", "htm"))},
-    "csv": tuple(suffix for suffix, reader in ROWS.items() if reader is table),
-    "jsonl": tuple(suffix for suffix, reader in ROWS.items() if reader is json_lines),
-    "parquet": tuple(COLUMNAR),
-}
-"""The suffixes of files that are read alike, by the usual one."""
-TABLES = ("csv", "jsonl", "parquet")  # families of which each row is a document
 OTHERS = {  # kinds of other programs, and what they save instead
     **dict.fromkeys((".doc", ".odt", ".rtf", ".pages"), "docx"),
     **dict.fromkeys((".xls", ".ods", ".numbers"), "xlsx"),

@@ -261,25 +261,3 @@ def format_list() -> str:
         f"{name} ({', '.join(filter(None, (one.title, ' '.join(one.suffixes))))})"
         for name, one in FORMATS.items()
     )
-
-
-def format_page() -> str:
-    """The table of docs/formats.md: a row for each format."""
-    cells = [
-        (
-            f"`{name}`: {one.title}",
-            " ".join(f"`{suffix}`" for suffix in one.suffixes),
-            one.tools,
-            one.taken,
-            one.left,
-        )
-        for name, one in FORMATS.items()
-    ]
-    escaped = lambda row: f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
-    return "\n".join(
-        [
-            "| format | suffix | written by | what is taken | what is not |",
-            "|---|---|---|---|---|",
-            *map(escaped, cells),
-        ]
-    )

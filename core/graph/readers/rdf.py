@@ -248,6 +248,8 @@ def named_by_labels(source: TripleSource) -> bool:
 
 def text_bytes(path: FilePath) -> int:
     """About how many bytes of text a file holds."""
+    if not path.is_file():
+        raise BadInput(f"There is no file {path}.")
     return path.stat().st_size * (UNPACKS if path.suffix.lower() in PACKED else 1)
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from core.corpus.readers.delimited import YES, Delimited
 from core.errors import BadInput, nearest, shorten
 from core.io.columnar import is_columnar
-from core.io.files import EXCEL_SEPARATOR, Source, lines, opened
+from core.io.files import Source, lines
 from core.io.json_rows import beginning, numbered_rows
 from core.io.recoded import readable
 from core.languages.spelling import fold
@@ -290,48 +290,54 @@ def title_of(format: str) -> str:
     return FORMATS[format].title if format in FORMATS else format
 
 
-def read_run_file(path: str | Path, format: str = AUTO, watch: Watch = NO_WATCH) -> ReadRun:
+def read_run_file(
+    path: str | Path, format: str = AUTO, watch: Watch = NO_WATCH, encoding: str = ""
+) -> ReadRun:
     """The run in a file, plain or packed: TREC's six columns, JSON (an array, lines, or an object that holds rows), CSV with a header, or
     Parquet. Raises BadInput for a format that is not known, and naming the file for what holds no run."""
     path, said = Path(path), list[str]()
+    rows: Iterator[Row]
     if format not in (AUTO, *FORMATS):
         raise BadInput(
             f"There is no format “{shorten(format, 40)}” of finished runs.{nearest(format, FORMATS)}"
         )
-    columns = is_columnar(path)
-    file = path if columns else readable(path, said.append, most=MAX_BYTES)
-    if format == TREC:
-        return _whole(path.name, TREC, _trec(file, watch), said)
-    first = beginning(file, 1, MAX_BYTES)
-    if not columns and first not in ("{", "["):
-        line = next(
-            (text for _, text in islice(lines(file, most=MAX_BYTES), LOOKED_AT) if text.strip()), ""
-        )
-        if format == AUTO and is_run(line):
-            return _whole(path.name, TREC, _trec(file, watch), said)
-        if format == AUTO and is_qrels(line):
-            raise BadInput(
-                f"{path.name} holds judgements of relevance rather than a run; give it as the qrels of a run."
-            )
-        rows = _table(file, line, watch)
+    if is_columnar(path):
+        rows, begins = (row for _, row in column_rows(path, most=MAX_BYTES)), ""
     else:
-        rows = (
-            _columns(path)
-            if columns
-            else (row for _, _, row in numbered_rows(file, watch, MAX_BYTES, HELD, single=True))
-        )
+        file = readable(path, said.append, encoding, MAX_BYTES)
+        begins = beginning(file, 1, MAX_BYTES)
+        if format == TREC or (format == AUTO and begins not in ("{", "[") and _is_trec(file)):
+            found = read_run(lines(file, watch, MAX_BYTES), path.name)
+            return _whole(path.name, TREC, found, said)
+        numbered = numbered_rows(file, watch, MAX_BYTES, HELD, single=True)
+        is_json = begins in ("{", "[")
+        rows = (row for _, _, row in numbered) if is_json else _table(file, watch)
     looked = list(islice(rows, LOOKED_AT))
-    chosen = (
-        format if format != AUTO else _format(path.name, looked, first == "{" and len(looked) == 1)
-    )
+    single = begins == "{" and len(looked) == 1
+    chosen = format if format != AUTO else _format(path.name, looked, single)
     return _whole(path.name, chosen, FORMATS[chosen].read(chain(looked, rows)), said)
+
+
+def _is_trec(file: Source) -> bool:
+    """Whether a first line is one of a TREC run. Raises BadInput where it is a judgement of relevance."""
+    line = next((text for _, text in lines(file, most=MAX_BYTES)), "")
+    if not is_run(line) and is_qrels(line):
+        raise BadInput(
+            f"{file.name} holds judgements of relevance rather than a run; give it as the qrels of a run."
+        )
+    return is_run(line)
+
+
+def format_of_rows(looked: Sequence[Row]) -> str:
+    """Return the first format that the first of some rows fits; empty where it fits none."""
+    return next((key for key, one in FORMATS.items() if looked and one.fits(looked[0])), "")
 
 
 def _format(name: str, looked: Sequence[Row], single: bool) -> str:
     """The format of the first of some rows; where they are a `single` object of a file, that may be one that holds answers by id."""
-    for key, one in FORMATS.items():
-        if looked and one.fits(looked[0]) and (single or key != PREDICTIONS):
-            return key
+    key = format_of_rows(looked)
+    if key and (single or key != PREDICTIONS):
+        return key
     keys = ", ".join(f"“{shorten(str(key), 30)}”" for key in list(looked[0] if looked else ())[:8])
     raise BadInput(
         f"{name} is no finished run that is known here{f': its rows have {keys}' if keys else ''}. A row needs a question or its id, and "
@@ -367,32 +373,13 @@ def _whole(name: str, format: str, rows: Iterable[RunRow], said: list[str]) -> R
     return ReadRun(format, tuple(found.values()), tuple(filter(None, (*said, *notes))))
 
 
-def _trec(file: Path | Source, watch: Watch) -> Iterator[RunRow]:
-    return read_run(lines(file, watch, MAX_BYTES), file.name)
-
-
-def _table(path: Path | Source, header: str, watch: Watch) -> Iterator[Row]:
-    """The rows of a delimited file with a header as objects."""
-    named = EXCEL_SEPARATOR.match(header)
-    mark = "\t" if "\t" in header else ";" if header.count(";") > header.count(",") else ","
-    with (
-        opened(path, watch, MAX_BYTES) as source,
-        io.TextIOWrapper(io.BytesIO(source.read()), "utf-8-sig", "replace", newline="") as text,
-    ):
-        try:
-            if named:
-                next(text)
-            yield from (
-                {key: value for key, value in row.items() if key and value}
-                for row in csv.DictReader(text, delimiter=named[1] if named else mark)
-            )
-        except csv.Error as error:
-            raise BadInput(f"{path.name} cannot be read as a table: {error}.") from None
-
-
-def _columns(path: Path) -> Iterator[Row]:
-    """The rows of a Parquet or Arrow file as objects."""
-    return (row for _, row in column_rows(path, most=MAX_BYTES))
+def _table(file: Source, watch: Watch) -> Iterator[Row]:
+    """The rows of a delimited file with a header as objects, empty cells left out."""
+    try:
+        rows = Delimited(file, watch, YES).rows()
+    except csv.Error as error:
+        raise BadInput(f"{file.name} cannot be read as a table: {error}.") from None
+    return ({key: value for key, value in row.items() if key and value} for _, row in rows)
 
 
 def _predictions(row: Row) -> Mapping[str, Any]:
@@ -416,16 +403,3 @@ def _predicted(row: Row) -> Iterator[RunRow]:
         yield RunRow(
             id, "", documents_in([{"title": title} for title in titles if title]), text_in(answer)
         )
-
-
-def format_page() -> str:
-    """The formats as a table in Markdown, as docs/formats.md has it."""
-    rows = [
-        "| format | written by | what is taken | what is not |",
-        "|---|---|---|---|",
-        *(
-            f"| `{key}`: {one.title} | {one.written_by} | {one.taken} | {one.left} |"
-            for key, one in FORMATS.items()
-        ),
-    ]
-    return "\n".join(rows)

@@ -22,6 +22,18 @@ def example(key: str) -> Path:
     return EXAMPLES / IMPORTERS[key].example
 
 
+TEXTS = [key for key in KEYS if example(key).suffix not in (".zip", ".parquet", ".arrow")]
+PACKED = [key for key in TEXTS if b"\0" not in example(key).read_bytes() and "cases" not in key]
+
+OF_THEIR_OWN = (  # formats that say or fix their encoding
+    *("ntriples", "turtle", "nquads", "trig", "rdfxml", "n3", "graphml", "gexf", "nodes"),
+    *("pdf", "eml"),
+)
+RECODED = [key for key in PACKED if not key.endswith(OF_THEIR_OWN) and not key.startswith("set")]
+SLOW = ("html", "epub", "eml", "ipynb")  # which are read in a process of their own
+IN_PROCESS = [key for key in PACKED if not key.endswith(SLOW)]
+
+
 def check(one: Importer, found: ReadFile) -> None:
     """Assert that what was read is what the examples of a kind hold."""
     CHECKS[one.kind](one.key, list(found.items))

@@ -13,7 +13,17 @@ import zstandard
 from core.errors import BadInput, Cancelled
 from core.importing import IMPORTERS, KINDS, importers_named, recognise
 from core.watch import Watch
-from tests.core.importing.examples import CHECKS, KEYS, TEXT, check, example
+from tests.core.importing.examples import (
+    CHECKS,
+    IN_PROCESS,
+    KEYS,
+    PACKED,
+    RECODED,
+    TEXT,
+    TEXTS,
+    check,
+    example,
+)
 
 ALSO = {  # whose examples may be something else as well, which comes first
     "graph/tab-quoted": "graph/tab",
@@ -21,11 +31,6 @@ ALSO = {  # whose examples may be something else as well, which comes first
 }
 ALONE = "graph/nodes"  # which is not read without edges
 WITHOUT_FILES = ["graph/crag", "database/sparql", "database/bolt"]
-TEXTS = [key for key in KEYS if example(key).suffix not in (".zip", ".parquet", ".arrow")]
-PACKED = [key for key in TEXTS if b"\0" not in example(key).read_bytes() and "cases" not in key]
-
-SLOW = ("html", "epub", "eml", "ipynb")  # which are read in a process of their own
-IN_PROCESS = [key for key in PACKED if not key.endswith(SLOW)]
 
 
 def read_or_refused(key, path, **how) -> bool:
@@ -93,12 +98,20 @@ def test_a_cut_file_is_read_or_refused(tmp_path, key):
 
 
 @pytest.mark.parametrize("key", TEXTS)
-def test_another_encoding_is_read_or_refused(tmp_path, key):
+def test_bytes_of_no_encoding_are_read_or_refused(tmp_path, key):
     data = example(key).read_bytes()
     read_or_refused(key, copied(key, tmp_path, data[:20] + b"\xff\xfe\x81" + data[20:]))
-    if key in PACKED:
-        read_or_refused(key, copied(key, tmp_path, data.decode().encode("utf-16")))
-        read_or_refused(key, copied(key, tmp_path, data), encoding="cp1251")
+
+
+@pytest.mark.parametrize("key", RECODED)
+def test_letters_of_other_encodings_are_read(tmp_path, key):
+    text = example(key).read_text("utf-8").replace("Anna", "Zoë Müller").replace("Gull", "Möwe")
+    one = IMPORTERS[key]
+    items = one.read_file(copied(key, tmp_path, text.encode())).items
+    for encoding in ("utf-16", "utf-8-sig", "cp1252"):
+        assert one.read_file(copied(key, tmp_path, text.encode(encoding))).items == items
+    named = one.read_file(copied(key, tmp_path, text.encode("cp850")), encoding="cp850")
+    assert named.items == items
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -111,9 +124,23 @@ def test_a_cancelled_reading_ends(key):
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_no_more_than_a_limit_is_read(key):
+def test_no_more_than_a_limit_is_read(tmp_path, key):
     with pytest.raises(BadInput):
         IMPORTERS[key].read_file(example(key), most=1)
+    if key in PACKED and key != ALONE:
+        data = example(key).read_bytes()
+        path = copied(key, tmp_path, gzip.compress(data), ".gz")
+        assert IMPORTERS[key].read_file(path, most=len(data)).items
+        with pytest.raises(BadInput, match="more than"):
+            IMPORTERS[key].read_file(path, most=len(data) - 1)
+
+
+def test_what_is_not_there_is_a_sentence(tmp_path):
+    for key in KEYS:
+        with pytest.raises(BadInput):
+            IMPORTERS[key].read_file(tmp_path / example(key).name)
+    with pytest.raises(BadInput, match="no file"):
+        recognise(tmp_path / "absent.ttl")
 
 
 LAUGHS = (

@@ -174,17 +174,3 @@ def test_questions_with_answers_are_no_queries_with_ids(tmp_path):
     assert first.answers == ("Ann Lee",)
     (first, _) = questions(tmp_path, "why\tof the rain\nwhy\tof the wind\n", "q.txt")
     assert first.answers == ("of the rain",)
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "cp1252"])
-@pytest.mark.parametrize("name", ["q.csv", "q.jsonl"])
-def test_questions_of_other_encodings(tmp_path, encoding, name):
-    text = "question,answers\nWo lebt Zoë Müller?,Fårö\n"
-    text = text if name == "q.csv" else '{"question": "Wo lebt Zoë Müller?", "answer": "Fårö"}\n'
-    (tmp_path / name).write_bytes(text.encode(encoding))
-    found = read_file(tmp_path / name)
-    assert (found.questions[0].text, found.questions[0].answers) == (
-        "Wo lebt Zoë Müller?",
-        ("Fårö",),
-    )
-    assert (encoding in found.note()) == (encoding != "utf-8-sig")

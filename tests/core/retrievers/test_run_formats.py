@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import BadInput
 from core.retrievers.reply import GivenDocument
-from core.retrievers.runs.formats import FORMATS, TREC, read_run_file
+from core.retrievers.runs.formats import TREC, read_run_file
 from core.retrievers.runs.trec import read_qrels
 from tests.notes import NoteWith
 
@@ -242,10 +242,6 @@ def test_what_is_known_of_the_answer_comes_along(tmp_path):
         assert read_run_file(file).rows[0].references == ("Ann Lee",)
 
 
-def test_every_format_has_a_case():
-    assert {format for _, format, *_ in CASES.values()} == set(FORMATS)
-
-
 def test_a_trec_run_goes_by_scores_and_ties_by_ids_as_trec_eval(tmp_path):
     """d1 and d3 share a score: the last id comes first, whatever their ranks say."""
     file = tmp_path / "run.txt.gz"
@@ -342,13 +338,6 @@ def test_qrels_in_four_columns_and_in_three(tmp_path):
         file.write_text(wrong, "utf-8")
         with pytest.raises(BadInput, match=why):
             read_qrels(file)
-
-
-def test_the_table_of_formats_is_the_documents(tmp_path):
-    from core.io.home import ROOT
-    from core.retrievers.runs.formats import format_page
-
-    assert format_page() in (ROOT / "docs" / "formats.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import os
 import time
 import zipfile
 
 import pytest
-import zstandard
 
 from core.corpus import write
 from core.corpus.chunks import by_tokens
@@ -228,12 +226,3 @@ def test_ten_megabytes_become_a_corpus_in_seconds(tmp_path):
     begun = time.process_time()
     corpus = write(tmp_path / "large", read_files([tmp_path / "large.txt"]).documents)
     assert corpus.characters == len(line) * 180_000 and time.process_time() - begun < 3
-
-
-@pytest.mark.parametrize(
-    "packed, how", [("gz", gzip.compress), ("bz2", bz2.compress), ("zst", zstandard.compress)]
-)
-def test_packed_files_are_read_as_what_they_hold(tmp_path, packed, how):
-    (tmp_path / f"a.txt.{packed}").write_bytes(how(b"A text."))
-    (tmp_path / f"b.jsonl.{packed}").write_bytes(how(b'{"text": "A row."}\n'))
-    assert [one.text for one in read_files([tmp_path]).documents] == ["A text.", "A row."]

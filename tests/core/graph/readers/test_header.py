@@ -144,12 +144,3 @@ def test_a_column_of_sources_is_no_end(tmp_path, header):
 def test_a_third_column_of_words_beside_two_ends_is_the_relation(tmp_path):
     text = "source\thow\ttarget\nAnn Lee\tkeeps\tThe Gull\nThe Gull\tlies off\tPort Ness\n"
     assert read(tmp_path, text, "t.tsv")[0] == TRIPLES
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "cp1252"])
-def test_triples_of_other_encodings(tmp_path, encoding):
-    text = "Zoë Müller\tführt\tDie Möwe\r\nDie Möwe\tliegt vor\tFårö\r\n"
-    triples, tally = read(tmp_path, text.encode(encoding), "t.tsv")
-    assert triples[1] == ("Die Möwe", "liegt vor", "Fårö")
-    assert any(encoding in note for note in tally.notes) == (encoding != "utf-8-sig")
-    assert read(tmp_path, text.encode("cp850"), "t.tsv", encoding="cp850")[0] == triples

@@ -1,0 +1,31 @@
+"""The tables of docs/formats.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.importing.registry import IMPORTERS
+
+COLUMNS = ("format", "files", "written by", "what is taken", "what is not")
+
+
+def formats_page(kind: str) -> str:
+    """Return a table in Markdown of the formats of a kind; columns that hold nothing are left out."""
+    rows = [
+        (
+            f"`{one.name}`: {one.title}",
+            one.files or " ".join(f"`{suffix}`" for suffix in one.suffixes),
+            one.tools,
+            one.taken,
+            one.left,
+        )
+        for one in IMPORTERS.values()
+        if one.kind == kind
+    ]
+    used = [at for at in range(len(COLUMNS)) if any(row[at] for row in rows)]
+    table = [[row[at].replace("|", "\\|") for at in used] for row in rows]
+    return "\n".join(map(_line, [[COLUMNS[at] for at in used], ["---"] * len(used), *table]))
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |" if set(cells) != {"---"} else f"|{'|'.join(cells)}|"
