@@ -13,7 +13,7 @@ from core.corpus.indexes.opening import opened_tools
 from core.corpus.indexes.tools import build_of
 from core.corpus.readers.options import Columns
 from core.importing import Importer
-from core.importing.importer import DOCUMENTS
+from core.importing.importer import KindName
 from core.runtime.jobs import Job
 from core.sharing import shared
 from core.sources import Source
@@ -31,7 +31,7 @@ from pages.parts.texts.building import start
 
 def documents_step(dropped: Dropped, importer: Importer, here: Source) -> None:
     """Draw the form of documents or a published set, and start the reading."""
-    with_columns = importer.kind == DOCUMENTS and not dropped.is_folder
+    with_columns = importer.kind == KindName.DOCUMENTS and not dropped.is_folder
     columns = choose_columns(list(dropped.files)) if with_columns else None
     if shared():
         st.caption(tr("They stay on the server, where all who share it read them."))

@@ -23,16 +23,7 @@ from core.importing import (
     recognise,
     recognise_together,
 )
-from core.importing.importer import (
-    CASES,
-    DATABASE,
-    DOCUMENTS,
-    GRAPH,
-    INDEX,
-    QUESTIONS,
-    RUN,
-    SET,
-)
+from core.importing.importer import KindName
 from core.importing.recognising import SEVERAL
 from core.io.fetched import HUB, Fetched, fetched, is_id
 from core.io.files import size_text
@@ -66,10 +57,10 @@ FOLDER = tr(":material/folder: A folder")
 NAMED = tr(":material/link: A path, address or id")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MAX_NAMED_LETTERS = 500
-MAX_MEGABYTES = {QUESTIONS: 64, RUN: 500}
+MAX_MEGABYTES = {KindName.QUESTIONS: 64, KindName.RUN: 500}
 USUAL_MEGABYTES = 200  # of an upload of another kind
 LEAST_SURE = 0.3  # a kind that is less sure is offered by its first lines too
-CHOOSABLE = (GRAPH, QUESTIONS)  # kinds of which a person may name the format
+CHOOSABLE = (KindName.GRAPH, KindName.QUESTIONS)  # kinds of which a person may name the format
 
 
 def drop_zone(here: Source | None = None) -> None:
@@ -228,13 +219,13 @@ def _options(found: list[Recognition]) -> list[Importer]:
     A published set is read as one, be it a file of documents too.
     """
     kinds = {one.importer.kind for one in found if one.confidence >= LEAST_SURE}
-    without = {DOCUMENTS} if SET in kinds else {SET} - kinds
+    without = {KindName.DOCUMENTS} if KindName.SET in kinds else {KindName.SET} - kinds
     fits = [one.importer for one in found if one.importer.kind not in without]
     firsts = {one.kind: one for one in reversed(IMPORTERS.values())}
     others = [
         replace(firsts[kind], name=AUTO, title=tr("by its first lines"), taken="", left="")
         for kind in KINDS
-        if kind not in {*kinds, *without, SET, DATABASE}
+        if kind not in {*kinds, *without, KindName.SET, KindName.DATABASE}
     ]
     named = [one for one in IMPORTERS.values() if one.kind in CHOOSABLE and one not in fits]
     return [*fits, *others, *named]
@@ -272,13 +263,13 @@ def _fault(dropped: Dropped, kind: str) -> str:
 def _overview() -> None:
     """What can be brought, kind by kind, with a table of questions as an example."""
     with st.expander(tr("What can be brought"), icon=":material/help:"):
-        for kind in KINDS.values():
-            rows = (one for one in IMPORTERS.values() if one.kind == kind.name)
+        for name, kind in KINDS.items():
+            rows = (one for one in IMPORTERS.values() if one.kind == name)
             title, titles = plain(kind.title), plain("; ".join(one.title for one in rows))
-            size = MAX_MEGABYTES.get(kind.name, USUAL_MEGABYTES)
+            size = MAX_MEGABYTES.get(name, USUAL_MEGABYTES)
             st.markdown(
                 tr("**{title}**: {titles}.", title=title, titles=titles)
-                if kind.name == DATABASE
+                if name == KindName.DATABASE
                 else tr(
                     "**{title}**, up to {size} MB: {titles}.", title=title, titles=titles, size=size
                 )
@@ -309,12 +300,12 @@ def _to_cases() -> None:
 
 
 STEPS: dict[str, Callable[[Dropped, Importer, Source], Any]] = {
-    GRAPH: graph_step,
-    DOCUMENTS: documents_step,
-    SET: documents_step,
-    QUESTIONS: questions_step,
-    RUN: run_step,
-    INDEX: index_step,
-    CASES: cases_step,
-    DATABASE: database_step,
+    KindName.GRAPH: graph_step,
+    KindName.DOCUMENTS: documents_step,
+    KindName.SET: documents_step,
+    KindName.QUESTIONS: questions_step,
+    KindName.RUN: run_step,
+    KindName.INDEX: index_step,
+    KindName.CASES: cases_step,
+    KindName.DATABASE: database_step,
 }
