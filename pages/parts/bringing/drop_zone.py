@@ -232,7 +232,7 @@ def _options(found: list[Recognition]) -> list[Importer]:
 
 
 def _title(importer: Importer) -> str:
-    return f"{tr(KINDS[importer.kind].title)} · {tr(importer.title)}"
+    return f"{KINDS[importer.kind].title} · {importer.title}"
 
 
 def _describe(dropped: Dropped, importer: Importer, found: list[Recognition]) -> None:
@@ -242,7 +242,7 @@ def _describe(dropped: Dropped, importer: Importer, found: list[Recognition]) ->
     name = dropped.name + more * (len(dropped.files) > 1 and not dropped.is_folder)
     sentences = [
         f"{name}: {reason}." if reason else f"{name}.",
-        f"{tr(KINDS[importer.kind].action)}.",
+        f"{KINDS[importer.kind].action}.",
         tr("Read: {taken}.", taken=importer.taken) if importer.taken else "",
         tr("Left out: {left}.", left=importer.left) if importer.left else "",
     ]
@@ -264,11 +264,16 @@ def _overview() -> None:
     """What can be brought, kind by kind, with a table of questions as an example."""
     with st.expander(tr("What can be brought"), icon=":material/help:"):
         for name, kind in KINDS.items():
-            titles = dict.fromkeys(tr(one.title) for one in IMPORTERS.values() if one.kind == name)
+            rows = (one for one in IMPORTERS.values() if one.kind == name)
+            title, titles = plain(kind.title), plain("; ".join(one.title for one in rows))
             size = MAX_MEGABYTES.get(name, USUAL_MEGABYTES)
-            if name != KindName.DATABASE:
-                titles[tr("at most {size} MB", size=size)] = None
-            st.markdown(f"**{plain(tr(kind.title))}** {plain('; '.join(titles))}.")
+            st.markdown(
+                tr("**{title}**: {titles}.", title=title, titles=titles)
+                if name == KindName.DATABASE
+                else tr(
+                    "**{title}**, up to {size} MB: {titles}.", title=title, titles=titles, size=size
+                )
+            )
         st.caption(tr("Questions are simplest as a table; those of documents name gold ones."))
         st.code(EXAMPLE.rstrip(), language=None)
         st.code(GOLD_EXAMPLE.rstrip(), language=None)
