@@ -66,7 +66,7 @@ def described(graph, nodes: Sequence[int]) -> dict[int, dict[str, str]]:
 
 def _joined(degree: int, counts: list[tuple[str, int]]) -> dict[str, Any]:
     ordered = sorted(counts, key=lambda entry: (-entry[1], entry[0]))
-    shown = [list(entry) for entry in ordered[:SHOWN]]
+    shown = list(map(list, ordered[:SHOWN]))
     return {
         "degree": degree,
         "relations": shown,

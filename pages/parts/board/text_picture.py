@@ -70,7 +70,7 @@ class TextPicture:
         by chunk id, and `paths` the best of each lane."""
         drawing = drawn(lanes, gold, paths)
         number = lambda key: self._numbers.setdefault(key, len(self._numbers))
-        ids = [number(key) for key in drawing.nodes]
+        ids = list(map(number, drawing.nodes))
         pairs = [(number(one), number(other)) for one, other in drawing.edges]
         if (ids, pairs) != self._laid:
             fixed = {number(key): self._before[key] for key in drawing.nodes if key in self._before}

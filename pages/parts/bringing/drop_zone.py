@@ -264,15 +264,14 @@ def _overview() -> None:
     """What can be brought, kind by kind, with a table of questions as an example."""
     with st.expander(tr("What can be brought"), icon=":material/help:"):
         for name, kind in KINDS.items():
-            rows = (one for one in IMPORTERS.values() if one.kind == name)
-            title, titles = plain(kind.title), plain("; ".join(one.title for one in rows))
+            title = plain(kind.title)
+            titles = plain("; ".join(one.title for one in IMPORTERS.values() if one.kind == name))
+            if name == KindName.DATABASE:
+                st.markdown(tr("**{title}**: {titles}.", title=title, titles=titles))
+                continue
             size = MAX_MEGABYTES.get(name, USUAL_MEGABYTES)
             st.markdown(
-                tr("**{title}**: {titles}.", title=title, titles=titles)
-                if name == KindName.DATABASE
-                else tr(
-                    "**{title}**, up to {size} MB: {titles}.", title=title, titles=titles, size=size
-                )
+                tr("**{title}**, up to {size} MB: {titles}.", title=title, titles=titles, size=size)
             )
         st.caption(tr("Questions are simplest as a table; those of documents name gold ones."))
         st.code(EXAMPLE.rstrip(), language=None)

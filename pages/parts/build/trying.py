@@ -230,7 +230,7 @@ def _lane(job: Job, lane: Lane, bench: Bench) -> None:
         _paths(opened, state)
     if state.trace:
         st.markdown(tr("**What each step did**"))
-        rows = [_row(step) for step in state.trace]
+        rows = list(map(_row, state.trace))
         st.dataframe(
             {
                 column: [row[column] for row in rows]

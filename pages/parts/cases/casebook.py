@@ -85,7 +85,7 @@ def facts(case: Case) -> str:
         tr("example") if case.example else f"{datetime.fromtimestamp(case.created):%d %b %Y, %H:%M}"
     )
     by = "" if case.example else whose(OWNED_AS, case.id)
-    labels = [tr(label) for label in case.labels]
+    labels = list(map(tr, case.labels))
     methods = ("; " if any("," in label for label in labels) else ", ").join(labels)
     return " · ".join(filter(None, (methods, case_link(case).source.title, when, by)))
 
