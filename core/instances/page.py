@@ -28,7 +28,7 @@ its form on the Build page, the keys of its TOML row and the arguments of its te
 | for | see |
 |---|---|
 | what each parameter of an operator means, its range, the paper, an example | `python -m core instances --operator NAME` |
-| the same of all operators | *Operators in full* on the site of `make docs` |
+| parameters, papers and examples of all operators | *Operators in full* on the site of `make docs` |
 | each instance's line in full, and the models that are missing for it | `python -m core instances --json` |
 
 ## Operators
