@@ -246,15 +246,14 @@ def _solve(
 
 def _ends(graph: Graph, question: Question) -> tuple[list[int], list[int]] | None:
     """The nodes of a question's entities and of its answers; None where the graph lacks an entity or all answers."""
-    seeds = [
-        _busiest(graph, known)
-        for entity in question.entities
-        if (known := names(graph).exact(entity))
-    ]
+    seeds = []
+    for entity in question.entities:
+        known = names(graph).exact(entity)
+        if not known:
+            return None
+        seeds.append(_busiest(graph, known))
     answers = {node for answer in question.answers for node in names(graph).exact(answer)}
-    return (
-        (seeds, sorted(answers)) if answers and len(seeds) == len(question.entities) > 0 else None
-    )
+    return (seeds, sorted(answers)) if seeds and answers else None
 
 
 def _busiest(graph: Graph, nodes: Sequence[int]) -> int:
