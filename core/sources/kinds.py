@@ -233,8 +233,9 @@ class CorpusSource(Source):
         mended: bool = True,
         make: bool = False,
     ) -> Any:
-        mends = mends_of(self.documents).edits if mended else ()
-        return edited(environment.built(self.documents, build, watch, make), (*mends, *self.edits))
+        corpus = self.documents if self.here else None
+        mends = mends_of(corpus).edits if mended and corpus is not None else ()
+        return edited(environment.built(corpus, build, watch, make), (*mends, *self.edits))
 
 
 def sources() -> dict[Source, str]:
