@@ -262,7 +262,8 @@ def _fault(dropped: Dropped, kind: KindName) -> str:
 
 def _overview() -> None:
     """What can be brought, kind by kind, with a table of questions as an example."""
-    with st.expander(tr("What can be brought"), icon=":material/help:"):
+    is_open = st.query_params.get("add") == "questions"  # who comes for these sees the example
+    with st.expander(tr("What can be brought"), icon=":material/help:", expanded=is_open):
         for name, kind in KINDS.items():
             title = plain(kind.title)
             titles = plain("; ".join(one.title for one in IMPORTERS.values() if one.kind == name))

@@ -62,18 +62,19 @@ def questions_step(dropped: Dropped, importer: Importer, here: Source) -> None:
     titles = sources_for_questions()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         of = choose_source(tr("Questions of"), titles, here, f"questions_of_{dropped.id}")
+        on_documents = of.is_corpus
         columns = st.text_input(
             tr("Columns"),
             key=f"questions_columns_{dropped.id}",
-            placeholder=f"id,question,answers,{'gold' if of.is_corpus else 'entities'},-",
+            placeholder=f"id,question,answers,{'gold' if on_documents else 'entities'},-",
             width=420,
             help=tr("Where no first row names them: in order, - for one to leave out."),
         )
-    chosen = _look(dropped, importer.name, columns, of.is_corpus)
+    chosen = _look(dropped, importer.name, columns, on_documents)
     if chosen is None:
         return
-    _preview(chosen, of.is_corpus)
-    if of.is_corpus:
+    _preview(chosen, on_documents)
+    if on_documents:
         _documents_form(chosen, of.name)
     else:
         _graph_form(chosen, of.name)
