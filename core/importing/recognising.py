@@ -168,7 +168,7 @@ def _why_not(head: FileHead) -> str:
     if head.suffix in OTHERS:
         return f"{head.name} is not read; save it as {OTHERS[head.suffix]} first."
     text, fault = head.text_or_fault
-    if not text:
-        return fault
+    if not text.strip():
+        return fault or f"{head.name} is empty."  # but for a byte order mark
     shown = shorten(next(iter(head.lines), ""), 60)
     return f"{head.name} is of no format that is known; it begins with “{shown}”."

@@ -68,6 +68,7 @@ def test_only_the_head_of_a_file_is_read(tmp_path):
         ("a.bin", bytes(900), "binary"),
         ("a.toml", b"name = 1\n", "name = 1"),
         ("a.dat", b" \n", "empty"),
+        ("a.trec", b"\xef\xbb\xbf", "empty"),
     ],
 )
 def test_why_a_file_is_nothing_that_is_read(tmp_path, name, data, why):
