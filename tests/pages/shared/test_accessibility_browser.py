@@ -15,7 +15,7 @@ PAGES = {
     "/graphs": "h2",
     "/indexes": "h2",
     "/evaluate": "text=Questions of each set",
-    "/cases": "text=Import",
+    "/cases": "text=Export these",
     "/models": "h2",
 }
 SERIOUS = ("serious", "critical")
