@@ -116,7 +116,7 @@ def test_a_line_of_the_catalogue_is_that_build_and_a_hostile_one_is_refused_as_t
 
 
 def test_every_building_operator_has_a_form_and_a_sentence_without_marks():
-    for name, cls in Bench.of(ROW.line).draft.vocabulary.operators.items():
+    for name, cls in Bench.of(ROW.line).draft.grammar.operators.items():
         one = Bench.of(
             find("TokenChunks() >> NounPhrases() >> Merge() >> Communities() >> Reports()").line
         )
