@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+import core.importing.sniffing as sniffing
 from core.cases.file import EXTENSION
 from core.cases.file import MAX_TEXT as MAX_CASE_TEXT
 from core.cases.file import read as read_cases
@@ -22,7 +23,6 @@ from core.datasets.graph_files import ZIP, graph_files
 from core.errors import BadInput
 from core.graph.readers.formats import AUTO
 from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
-from core.importing import sniffing
 from core.importing.file_head import FileHead
 from core.importing.importer import Guess, Importer, ImportRequest, KindName, ReadFile
 from core.io.files import PACKED
