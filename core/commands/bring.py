@@ -80,7 +80,7 @@ def run(options) -> int:
 
 
 def _chosen(paths: list[str], options) -> tuple[Recognition, list[Recognition]]:
-    """What the files are taken for, and what else they may be. Raises BadInput."""
+    """The reading chosen for the files, and the other possible ones. Raises BadInput."""
     if not options.form:
         found = recognise_together(paths, options.encoding)
         return found[0], found[1 : MAX_OTHERS + 1]

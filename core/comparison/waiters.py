@@ -1,4 +1,4 @@
-"""Who waits for which job, and who looks at what it found.
+"""The sessions that wait for a job, and those that display its result.
 
 A job that nobody waits for any more is cancelled, and what an ended one found is freed once nobody
 looks at it. A job that was asked for without a waiter is left alone.
@@ -69,7 +69,7 @@ class Waiters:
         return sum(waiter.alive() for waiter in waiting)
 
     def looking(self, job: Job) -> bool:
-        """Whether somebody who is still there looks at a job."""
+        """Return whether a connected session displays a job."""
         with self._lock:
             waiters = list(self._looks.get(job, {}).values())
         return any(waiter.alive() for waiter in waiters)

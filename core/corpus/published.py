@@ -236,7 +236,7 @@ TITLES = {
     BEIR: "documents, queries and judgements in the form of BEIR",
     BOOK: "one plain text, a document by its file's name",
 }
-"""What is in a file, in words."""
+"""The content of a file, in words."""
 # formats whose own rows are questions
 BRING_QUESTIONS = frozenset(name for name, form in FORMATS.items() if form is rows)
 

@@ -201,7 +201,7 @@ PHRASES = {
 
 
 def place_words(loss: Loss) -> str:
-    """Where a known answer was lost in a few words: its place where it has one, else the cause.
+    """Name the place of a loss in a few words, or its cause where it has no place.
 
     >>> from core.diagnosis.causes import Cause, Loss, place_words
     >>> place_words(Loss("Don Cheadle", "paths", Cause.OUTRANKED, 41, 1317)), place_words(Loss("Don Cheadle", "paths", Cause.NO_WAY))

@@ -27,7 +27,7 @@ class LineChange:
 
 @dataclass(frozen=True)
 class BroughtTargets:
-    """How many of so many wanted a run brings, what these are, and where they are then."""
+    """The wanted items that a run brings: their number, their noun, and their place."""
 
     right: int
     of: int
