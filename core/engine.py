@@ -91,7 +91,7 @@ class Engine:
 
     @property
     def models(self):
-        """The models of the environment."""
+        """Models of the environment."""
         return self.environment.models
 
     @property
@@ -149,7 +149,7 @@ class Engine:
         ask = Ask(GraphSource.of(self.graph()), Question("warm"), (0,), model=False)
         encoder = self.models.info("encoder").present
         if encoder:
-            # Loads it in any case: below, saved vectors may spare it every call.
+            # The lines below may not load it, as an earlier process may have saved the vectors.
             getattr(self.models.encoder(), "load", lambda: None)()
         for text in WARMING if encoder else WARMING[:1]:
             LaneRun(ask, parse_line(text), self.environment).retrieve(Progress())
@@ -318,7 +318,7 @@ class Engine:
             return None
 
     def _unfinished(self, ask: Ask, instances: Sequence[Instance]) -> Comparison | None:
-        """Return the ended comparison of the same key if one of its lanes has no whole result."""
+        """Return the ended comparison of the same key if one of its lanes is incomplete."""
         job = self.jobs.get(self.key(ask, instances))
         if job is None or not job.ended or all(lane.complete for lane in job.comparison.lanes):
             return None

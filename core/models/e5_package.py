@@ -93,7 +93,7 @@ def _packed(data: memoryview) -> Packed:
         (spelled[a:b].decode(), float(score)) for a, b, score in zip(ends[:-1], ends[1:], scores)
     ]
     at += letters
-    # Skip the rules of character normalization, which are SentencePiece's usual ones.
+    # Skip the rules of character normalisation, which are SentencePiece's usual ones.
     at += 8 + struct.unpack_from("<iI", data, at)[1]
     (number,) = struct.unpack_from("<i", data, at)
     at += 4

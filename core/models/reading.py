@@ -30,7 +30,7 @@ LIKELIEST = 400  # texts whose probability to be among the best is computed
 # If the first texts are read within so many seconds, their scores were remembered, and most likely
 # those of all texts are.
 AT_HAND = 0.03
-# Prior variances, which maximise the evidence of development questions of MetaQA and CWQ.
+# Prior variances, chosen by the model evidence on development questions of MetaQA and CWQ.
 GROUP, WORDS, TOKENS, LENGTH, NOISE = 0.025, 0.44, 0.45, 0.03, 0.008
 WORDS_ALONE = 1.0  # variance of words without token vectors
 WORD = re.compile(r"[^\W_]+")

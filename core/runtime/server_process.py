@@ -20,7 +20,7 @@ ANSWER = 5.0  # timeout of a health check in seconds
 RECOVER = 15.0  # seconds that a running server may fail its health checks
 LAST_WORDS = 1 << 16  # bytes at the end of the log that are searched for an error
 FAULT = re.compile(r"\b(\w*(?:Error|Exception): .*\S)")
-# Lines that are no error, or one that reports another error: the cause is in a different line.
+# Log lines that do not name the cause: a general failure, other log levels, progress bars.
 NO_FAULT = re.compile(r"Engine core initialization failed|\b(?:DEBUG|INFO|WARNING)\b|\d%\|")
 
 

@@ -16,8 +16,8 @@ from core.runtime.places import Places
 from core.watch import NO_WATCH, Watch
 
 START = 8  # concurrent requests after the first one
-# During the first reply, one more request may start after each such number of seconds, up to a
-# limit.
+# Seconds of the first reply after each of which one more request may start, and the most such
+# requests.
 PATIENCE, EARLY = (5.0, 3)
 LARGEST = 128  # concurrent requests, unless a number is given
 AHEAD = 16  # pieces of work prepared while the window is full
@@ -55,11 +55,11 @@ class Place:
 class Window(Places):
     """Slots for concurrent requests to a server. Safe between threads, which are served in order.
 
-    The window begins with one request. Up to three more start if the first reply takes more than
-    five seconds each. The window then has `START` slots, if these can be answered within half of
-    `timeout` even one after the other. It doubles as long as replies are no slower, or enough more
-    of them arrive per second. Otherwise it returns to the size at which the server was full, by
-    replies per second, and tries twice as many again later.
+    The window begins with one request. Until the first reply arrives, one more may start every
+    five seconds, at most three. The window then has `START` slots, if these can be answered within
+    half of `timeout` even one after the other. It doubles as long as replies are no slower, or
+    enough more of them arrive per second. Otherwise it returns to the size at which the server was
+    full, by replies per second, and tries twice as many again later.
 
     If the server reports that it is busy, the window shrinks to the requests in progress, and then
     grows in small steps. If a reply is late, it is halved. This is additive increase and

@@ -262,7 +262,7 @@ class JointReader:
                 one for one in (*self._requests, request) if any(one.left.values())
             )
             if request in self._requests:
-                # Removes its first entry, so that the request moves to the end.
+                # It is in the queue twice: removing the first entry moves it to the end.
                 self._requests.remove(request)
             self._changed.notify_all()
             if texts:
