@@ -1,4 +1,4 @@
-"""The one front door: open a graph, link a question, compare instances."""
+"""The engine: opens graphs, links questions to entities and compares methods."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 MAX_LANES = 8
-# lines that load between them what most others need
+# Lines run once at the start. Together they load the modules that most methods need.
 WARMING = (
     "PersonalizedPageRank(keep=1000) >> ShortestPaths(hops=2)",
     "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Rank(keep=4)",
@@ -54,8 +54,14 @@ __all__ = ["Comparison", "Engine", "Lane"]
 class Engine:
     """Graphs, models and jobs of one process.
 
-    Nothing that an engine holds holds the engine. One that is dropped is therefore freed at once, and with it its models: the
-    garbage collector would come late, as it does not know how much memory they take outside Python.
+    No object inside an engine refers back to it. A dropped engine is therefore freed at once,
+    together with its models. Left to the garbage collector, they would stay longer, since it does
+    not know how much memory models take outside Python.
+
+    Parameters
+    ----------
+    models : the models to use; by default a registry of its own, which `close` closes.
+    solved : returns the solved questions of a user for the digest of a graph.
     """
 
     def __init__(
@@ -67,10 +73,11 @@ class Engine:
         self._built = BuiltGraphs(models)
         self._waiters = Waiters()
         self.jobs = Jobs(workers=4, weigh=_weight, needed=self._waiters.looking)
-        # apart, so that hours of evaluation never keep a question waiting
+        # Evaluations have a pool of their own: one that takes hours must not delay a question.
         self.evaluations = Jobs(workers=1)
-        self.preparing = Jobs()  # apart as well: indexes, and measuring how they serve
-        # apart as well: two lines over some questions, while a person looks
+        # Indexes are made and measured in a pool of their own as well.
+        self.preparing = Jobs()
+        # Trials of two lines on some questions, which a user watches, have their own pool too.
         self.trials = Jobs(workers=1)
         bare = Environment(models, solved, self._built)
         self.environment = replace(bare, encoding=partial(_start_encoding, self.preparing, bare))
@@ -84,22 +91,25 @@ class Engine:
 
     @property
     def models(self):
-        """The models of the environment."""
+        """Models of the environment."""
         return self.environment.models
 
     @property
     def busy(self) -> bool:
-        """Whether any job is at work."""
+        """True while any job is running."""
         return any(jobs.busy for jobs in self._all_jobs)
 
     def stop(self) -> None:
-        """Cancel every job and take no more; returns at once."""
+        """Cancel all jobs and accept no more. Returns at once."""
         self.housekeeping.stop()
         for jobs in self._all_jobs:
             jobs.stop()
 
     def close(self) -> None:
-        """Stop, and free the graphs and the models; models that the engine was given stay loaded."""
+        """Stop all jobs and free the graphs and the engine's own models.
+
+        Models that were passed to the engine stay loaded.
+        """
         self.stop()
         with self._lock:
             self._graphs.clear()
@@ -112,32 +122,35 @@ class Engine:
         return self.jobs, self.evaluations, self.preparing, self.trials
 
     def graph(self, name: str = "metaqa", watch: Watch = NO_WATCH):
-        """The graph of that name, built first where it is not yet; opened once a process."""
+        """Return the graph of that name, building it first if necessary.
+
+        Each graph is opened once a process.
+        """
         with self._lock:
             if name not in self._graphs:
                 self._graphs[name] = open_graph(name, watch=watch)
             return self._graphs[name]
 
     def is_open(self, name: str) -> bool:
-        """Whether the graph of that name is open, so that a question need not wait for it."""
+        """Return whether a graph is open, in which case a question need not wait for it."""
         return name in self._graphs
 
     def forget(self, name: str) -> None:
-        """Open the graph anew when it is next asked for, as after it was built again."""
+        """Drop an open graph, so that the next access opens it anew, as after a rebuild."""
         with self._lock:
             self._graphs.pop(name, None)
 
     def warm(self) -> None:
-        """Load what every retrieval needs, so that the first question does not wait for it: compiled loops, names, questions, the encoder.
+        """Load everything that most retrieval needs, so that the first question is fast.
 
-        What is loaded then stays: it is taken out of what the garbage collector walks.
+        This covers compiled loops, names, questions and the encoder. The loaded objects are then
+        excluded from garbage collection, since they stay for good.
         """
         ask = Ask(GraphSource.of(self.graph()), Question("warm"), (0,), model=False)
         encoder = self.models.info("encoder").present
         if encoder:
-            getattr(
-                self.models.encoder(), "load", lambda: None
-            )()  # also where what it is asked here was saved by an earlier process
+            # The lines below may not load it, as an earlier process may have saved the vectors.
+            getattr(self.models.encoder(), "load", lambda: None)()
         for text in WARMING if encoder else WARMING[:1]:
             LaneRun(ask, parse_line(text), self.environment).retrieve(Progress())
         names(self.graph()).mentions("warm")
@@ -156,7 +169,20 @@ class Engine:
         model: bool = True,
         watch: Watch = NO_WATCH,
     ) -> Ask:
-        """A question to a source, opened where it is not yet, ready to be run. Raises BadInput, UnknownEntity, StoreError."""
+        """Open the source if necessary, and return the question to it, ready to run.
+
+        Parameters
+        ----------
+        source : the graph or corpus to ask.
+        question : the question; its entities are linked if they are not given.
+        seed : number that determines random choices.
+        reader : whether a reader that needs no language model is added to lines without one.
+        model : whether language models may be used.
+
+        Raises
+        ------
+        BadInput, UnknownEntity, StoreError
+        """
         return source.open(self, watch=watch).ask(question, seed, reader, model, watch)
 
     def compare(
@@ -168,13 +194,28 @@ class Engine:
         repairs: bool = False,
         before: Comparison | None = None,
     ) -> Job:
-        """A job whose `comparison` fills with the lanes' results; the same question and lanes share one job, unless a
-        lane asks anew each time. Lanes that `before` has done already, on the same question, are taken from it and not run again.
-        Of an ended job only complete lanes are kept: those that failed, were cancelled, searched a part or got no answer are run again.
+        """Return a job that runs methods on a question; its `comparison` receives the results.
 
-        With a `waiter` it is cancelled once nobody waits for it: a waiter waits for one comparison at a time, until they `leave`
-        or are no longer alive. With `repairs`, once all lanes have ended, changes of one step are tried, and on documents it is looked
-        up what answers rest on. Raises BadInput.
+        Calls with the same question and the same lines share one job, unless an operator of a line
+        is to be run anew each time. Of an ended job only complete lanes are kept. Lanes that
+        failed, were cancelled, searched only a part of the graph or got no answer are run again.
+
+        Parameters
+        ----------
+        ask : the question and its source.
+        instances : the methods to compare, at most `MAX_LANES`.
+        again : if true, run all lanes again.
+        waiter : the session that waits for the result. The job is cancelled once nobody waits for
+            it. A waiter waits for one comparison at a time, until it calls `leave` or is no longer
+            alive.
+        repairs : if true, changes of a single step are tried after all lanes have ended. On
+            documents, the evidence of the answers is traced as well.
+        before : an earlier comparison. Its complete lanes are reused if the question is the same.
+
+        Raises
+        ------
+        BadInput
+            Without an instance, or with more than `MAX_LANES`.
         """
         if not instances:
             raise BadInput("Choose at least one instance.")
@@ -200,25 +241,32 @@ class Engine:
         return job
 
     def at_once(self, line: Line, source: Source, answering: bool = False) -> int:
-        """How many operators of a line are run without being asked for: those before the first that asks a language model (for its answer
-        with `answering` alone) or a program of the user's; none where the line names a graph of documents that is not built yet."""
+        """Return how many leading operators of a line run without the user's consent.
+
+        The first operator that asks a language model or starts a user's program needs consent. A
+        model that writes the answer counts only with `answering`. The number is 0 if the line runs
+        on a graph of documents that is not built yet.
+        """
         build = build_of(line)
         if build is not None and not self._built.digest(source.corpus, build):
             return 0
         return at_once(line, self.models, answering)
 
     def wait(self, job: Job) -> Wait | None:
-        """How long a comparison waits for others before its first lane begins; None where it has begun."""
+        """Return how long a comparison waits until its first lane begins.
+
+        None if it has begun or ended.
+        """
         if job.ended or any(lane.states for lane in job.comparison.lanes):
             return None
         return self._queues.wait(job)
 
     def leave(self, waiter: str) -> None:
-        """The waiter of that id waits for no comparison any more."""
+        """Record that the waiter of that id waits for no comparison any more."""
         self._waiters.leave(waiter)
 
     def key(self, ask: Ask, instances: Sequence[Instance]) -> str:
-        """The key of a comparison: the same for the same question, graph, lanes, models and seed."""
+        """Return the key of a comparison: a hash of its question, graph, lanes, models and seed."""
         parts = [
             *map(str, ask.key(self.models.signature())),
             ask.question.gold,
@@ -239,7 +287,10 @@ class Engine:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     def _graph_digest(self, ask: Ask, line: Line) -> str:
-        """The digest of the graph that a line names; empty where it is not built, which its lane does or says."""
+        """Digest of the graph that a line runs on; empty if that graph is not built yet.
+
+        An unbuilt graph is built, or reported as missing, by its lane.
+        """
         build, source = build_of(line), ask.source
         if not build:
             return source.graph.digest
@@ -257,38 +308,44 @@ class Engine:
         return job
 
     def _answering_model(self, ask: Ask, instance: Instance) -> str | None:
-        """The title of the model that answers; None where none is asked or none has that name."""
+        """Title of the model that answers; None if none is used or none has that name."""
         role = answer_role(instance.line)
         if not role or not ask.model:
             return None
         try:
             return self.models.title(role)
-        except BadParameter:  # said on the lane when it asks
+        except BadParameter:  # the lane reports it when it asks the model
             return None
 
     def _unfinished(self, ask: Ask, instances: Sequence[Instance]) -> Comparison | None:
-        """Return the ended comparison of the same key if one of its lanes has no whole result."""
+        """Return the ended comparison of the same key if one of its lanes is incomplete."""
         job = self.jobs.get(self.key(ask, instances))
         if job is None or not job.ended or all(lane.complete for lane in job.comparison.lanes):
             return None
         return job.comparison
 
     def _begin(self, job: Job, alive: Callable[[], bool] | None) -> None:
-        """Start a comparison; with `alive` changes are tried afterwards, as long as it is true."""
+        """Start a comparison.
+
+        With `alive`, changes of single steps are tried afterwards, as long as it returns true.
+        """
         shared = job.comparison, self.environment, self._prefixes, self._queues, self._asks_chat
         after = None if alive is None else Repairing(*shared, alive)
         Comparing(*shared, after, self._waiters.looking).start(job)
 
 
 def _load_answering(models: Models) -> None:
-    """Load the model that answers, where it is one of this process."""
+    """Load the model that answers, if it runs in this process."""
     if models.info("answer").present:
         getattr(models.chat("answer"), "load", lambda: None)()
         freeze()
 
 
 def _start_encoding(jobs: Jobs, environment: Environment, graph: Any, encoder: str, of: Of) -> Job:
-    """The job that makes vectors of a graph in the background; that of the page Indexes where it is by the usual encoder."""
+    """Start the job that encodes a graph's texts in the background.
+
+    With the default encoder this is the same job as that of the page Indexes.
+    """
     known, usual = environment.models.encoder(encoder), environment.models.encoder()
     kind = KINDS[f"vectors-{of}"]
     if fingerprint(known) == fingerprint(usual):
@@ -299,12 +356,15 @@ def _start_encoding(jobs: Jobs, environment: Environment, graph: Any, encoder: s
 
 
 def _asks_chat(models: Models, instance: Instance) -> bool:
-    """Whether retrieving asks a language model, or a program of the user's: what may take long waits in its own queue."""
+    """Return whether retrieval asks a language model or starts a user's program.
+
+    Such lanes may take long and wait in a queue of their own.
+    """
     return any(asks(operator, models) for operator in instance.line)
 
 
 def _mends(ask: Ask) -> str:
-    """The digest of the merges that are saved for the corpus that is asked; empty where there is none. Raises StoreError."""
+    """Digest of the saved name merges of the corpus; empty if there are none. Raises StoreError."""
     return ask.source.mends.digest
 
 
@@ -316,7 +376,7 @@ def _complete_lanes(before: Comparison | None, ask: Ask) -> dict[str, Lane]:
 
 
 def _weight(job: Job) -> int:
-    """The bytes that the result of a job takes, as far as nothing else holds it: what lanes found."""
+    """Bytes that would be freed with the result of a job: the states of its lanes."""
     comparison: Comparison | None = getattr(job, "comparison", None)
     if comparison is None:
         return 0

@@ -1,4 +1,4 @@
-"""Cancellation and progress of a piece of work, handed down as one value."""
+"""Cancellation and progress of a piece of work, passed down as one object."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Callable
 
 
 class Watch:
-    """Cancellation and progress of one piece of work; by itself it never cancels and reports nowhere.
+    """Cancellation and progress of one piece of work.
+
+    Without arguments it never cancels and reports nowhere.
 
     Parameters
     ----------
     check : raises Cancelled once the work was cancelled.
-    report : receives what is being done, and the share of it that is done (0 to 1), None where that is not known.
+    report : receives the current activity as text, and the fraction done (0 to 1) or None if that
+        is not known.
 
     Examples
     --------
@@ -31,26 +34,32 @@ class Watch:
         self._check, self._report = check, report
 
     def check(self) -> None:
-        """Raises Cancelled once the work was cancelled."""
+        """Raise Cancelled once the work was cancelled."""
         if self._check is not None:
             self._check()
 
     def report(self, text: str, fraction: float | None = None) -> None:
-        """Say what is being done, and how much of it is done (0 to 1), where that is known; without a text the last one holds."""
+        """Report the current activity and, if known, the fraction done (0 to 1).
+
+        Without a text, the last text stays.
+        """
         if self._report is not None:
             self._report(text, fraction)
 
     def step(self, fraction: float | None = None) -> None:
-        """Say how much is done, in the words of the part; raises Cancelled once the work was cancelled."""
+        """Report the fraction done, with the text of the part. Raises Cancelled after a
+        cancellation.
+        """
         self.check()
         if fraction is not None:
             self.report("", fraction)
 
     def part(self, start: float = 0.0, end: float = 1.0, text: str = "") -> Watch:
-        """The watch of a part of the work, whose shares lie between `start` and `end` of the whole.
+        """Return the watch of a part of the work.
 
-        `text` says what it does where it has no words of its own. Where less than the whole is done, the share of the last word holds
-        while none is known.
+        Fractions of the part, 0 to 1, are reported as `start` to `end` of the whole. `text` is
+        reported if the part reports no text itself. If the part is less than the whole, the last
+        fraction stays while none is known.
         """
         last = None if (start, end) == (0.0, 1.0) else 0.0
 
@@ -63,8 +72,8 @@ class Watch:
 
     @property
     def quiet(self) -> Watch:
-        """The watch of work that is cancelled with this one and reports nowhere."""
+        """The watch of work that is cancelled together with this one and reports nowhere."""
         return self if self is NO_WATCH else Watch(self.check)
 
 
-NO_WATCH = Watch()  # of work that nobody cancels and nobody looks at
+NO_WATCH = Watch()  # for work that is never cancelled and whose progress nobody sees

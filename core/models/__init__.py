@@ -1,1 +1,1 @@
-"""Encoders, scorers, choosers and chat models; one copy of each a process."""
+"""Encoders, scorers, choosers and chat models. Each is loaded once in a process."""

@@ -1,4 +1,4 @@
-"""The protocols that operators speak to models through."""
+"""Protocols by which operators use models."""
 
 from __future__ import annotations
 
@@ -13,32 +13,44 @@ from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
 Messages = Sequence[Mapping[str, str]]
-Preview = Callable[[np.ndarray, np.ndarray], None]  # of positions and their scores
+Preview = Callable[[np.ndarray, np.ndarray], None]  # candidate positions and their scores
 
 
 class Encoder(Protocol):
-    """Texts to unit vectors."""
+    """Model that maps texts to unit vectors."""
 
     def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """float32 [n, d] with unit rows, in the order of `texts`; `watch` is called between batches and may raise."""
+        """Return the vectors of texts, float32 [n, d] with unit rows, in the order of `texts`.
+
+        `watch` is called between batches and may raise.
+        """
         ...
 
 
 def question_vectors(
     encoder: Encoder, questions: Sequence[str], watch: Watch = NO_WATCH
 ) -> np.ndarray:
-    """As `encoder.encode`, of questions: some encoders were trained with another prompt before these than before texts."""
+    """Return the vectors of questions, as `encoder.encode` does for texts.
+
+    Some encoders were trained with a different prompt for questions than for texts.
+    """
     encode = getattr(encoder, "encode_questions", encoder.encode)
     return encode(questions, watch)
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What a chooser picked of `n` candidates: positions in the candidate list, best first.
+    """Candidates that a chooser picked.
 
-    `scores` is aligned with `positions` (None where the chooser gives an order without scores). `order` is every
-    candidate best first with `order_scores`, where the chooser has an opinion on all of them (scorers do, a language
-    model does not). `notes` tell of replies that could not be used and the fall-back taken.
+    Parameters
+    ----------
+    positions : positions in the candidate list, best first.
+    scores : scores aligned with `positions`; None if the chooser gives an order without scores.
+    order : all candidates, best first, if the chooser ranks all of them. Scorers do, language
+        models do not.
+    order_scores : scores aligned with `order`.
+    usage : calls and tokens of language models.
+    notes : notes on replies that could not be used, and on the fallback taken.
     """
 
     positions: tuple[int, ...]
@@ -51,15 +63,24 @@ class Choice:
 
 @dataclass(frozen=True)
 class Task:
-    """What a chooser is asked to do: the question, what the candidates are, a seed for those that draw lots, and the names of the entities
-    that the search starts from, which some prompts show.
+    """Task of a chooser: the question, the kind of candidates, and limits on reading.
 
-    `groups` int [n] says which candidates are alike, such as paths along one chain of relations: a scorer may read some of each first.
-    `preview` is called by scorers on the way with the positions scored so far, ascending int64 [m], and their scores, float64 [m], maybe
-    from another thread. `read` is how many distinct texts an encoder or a re-ranker reads at most, those first that it expects to score
-    best; 0 is all. With a `recall` below 1 it reads no more once that share of the `best` many (all where 0) is expected among those
-    that it has read. `earlier` holds the scores of other texts for the same question, such as those of the hop before, and takes those
-    that are read now.
+    Parameters
+    ----------
+    query : the question.
+    seed : number that determines random choices.
+    entities : names of the question entities, which some prompts show.
+    groups : int [n]; candidates with equal numbers are alike, such as paths along the same
+        relations. A scorer may read some of each group first.
+    preview : called by scorers meanwhile, perhaps from another thread, with the positions scored so
+        far (ascending int64 [m]) and their scores (float64 [m]).
+    read : most distinct texts that an encoder or reranker reads, those expected to score best
+        first; 0 for all.
+    recall : below 1, reading stops once this fraction of the best candidates is expected among
+        those read.
+    best : number of best candidates that `recall` refers to; 0 for all.
+    earlier : scores of other texts for the same question, such as those of the previous hop. Texts
+        scored now are added.
     """
 
     query: str
@@ -75,7 +96,10 @@ class Task:
     earlier: dict[str, float] | None = field(default=None, compare=False)
 
     def part(self, positions: Sequence[int]) -> Task:
-        """The same of the candidates at these positions alone: their groups, and previews by their positions among all."""
+        """Return the task for the candidates at these positions alone.
+
+        Previews of that part are reported with positions among all candidates.
+        """
         places, preview = np.asarray(positions, np.int64), self.preview
         groups = None if self.groups is None else self.groups[places]
         if preview is None:
@@ -93,28 +117,38 @@ def _ascending(preview: Preview, positions: np.ndarray, scores: np.ndarray) -> N
 
 
 class Chooser(Protocol):
-    """Anything that picks from a list: a scorer by its scores, a language model by its reading, a combinator of these."""
+    """Model that picks from a list: a scorer, a language model, or a combination of these."""
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """At most `k` of `texts` (all of them, ordered, where k <= 0)."""
+        """Pick at most `k` of `texts`; with k <= 0 all of them, ordered."""
         ...
 
 
 class Scorer(Chooser, Protocol):
-    """A chooser with a number for every text."""
+    """A chooser with a score for every text."""
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        """float64 [n], larger is better."""
+        """Return the scores, float64 [n]; larger is better."""
         ...
 
 
 @dataclass(frozen=True)
 class Reply:
-    """A chat model's reply: its `text`, and the `thought` before it, which is no part of it.
+    """Reply of a chat model.
 
-    `finish` says how it ended, one of FINISHES; "repeat" comes after `words` words. `limit` is the number of tokens at which it was cut,
-    `detail` what it asked for or how it refused. `seconds` is what it took when it was made, `waited` what it waited before that: for a
-    place at the server, and for one that was busy.
+    Parameters
+    ----------
+    text : the reply.
+    tokens_in : tokens of the prompt.
+    tokens_out : tokens of the reply.
+    finish : how it ended, a key of `FINISHES`.
+    cached : true if it was remembered and not generated now.
+    words : for the finish "repeat", the number of words before the repetition.
+    thought : the reasoning before the reply, which is no part of it.
+    limit : number of tokens at which it was cut off.
+    detail : the tool that it called, or the words of its refusal.
+    seconds : time that generating it took.
+    waited : seconds before that, waiting for a slot at the server and for a busy server.
     """
 
     text: str
@@ -131,21 +165,25 @@ class Reply:
 
     @property
     def usable(self) -> bool:
-        """Whether it says something and is not cut, refused or unreadable. Others are asked for again."""
+        """True if the reply is not blank, cut off, refused or unreadable. Others are asked for
+        again.
+        """
         return bool(self.text.strip()) and self.finish in ("stop", "repeat")
 
     @property
     def cut(self) -> bool:
-        """Whether it says something and ends where its tokens were used up."""
+        """True if the reply has text but ends at its token limit."""
         return bool(self.text.strip()) and self.finish == "length"
 
     @property
     def excerpt(self) -> str:
-        """The beginning of its text in quotes, or why it is blank."""
+        """The beginning of the text in quotes, or the reason why it is blank."""
         return f"“{shorten(self.text)}”." if self.text.strip() else self.fault()
 
     def fault(self, what: str = "reply") -> str:
-        """A sentence on why it is blank, cut or of no use; empty for one that is whole."""
+        """Return a sentence on why the reply is blank, cut off or unusable; empty if it is
+        complete.
+        """
         blank = not self.text.strip()
         if self.cut:
             if self.limit:
@@ -183,7 +221,7 @@ class Chat(Protocol):
 
     @property
     def context(self) -> int:
-        """Tokens that prompt and reply share."""
+        """Size of the context window in tokens, shared by prompt and reply."""
         ...
 
     def reply(
@@ -197,17 +235,31 @@ class Chat(Protocol):
         on_text: Callable[[str], None] | None = None,
         watch: Watch = NO_WATCH,
     ) -> Reply:
-        """The reply. `schema` is a JSON schema the text must satisfy; `on_text` is given each new piece as it comes;
-        `watch` is called between pieces and may raise Cancelled. Raises ModelFailed, ModelUnavailable."""
+        """Return the reply to messages.
+
+        Parameters
+        ----------
+        messages : the prompt.
+        schema : JSON schema that the text must satisfy.
+        max_tokens : token limit of the reply.
+        seed : seed of the sampling.
+        temperature : sampling temperature.
+        on_text : called with each new piece of text as it arrives.
+        watch : called between pieces; may raise Cancelled.
+
+        Raises
+        ------
+        ModelFailed, ModelUnavailable
+        """
         ...
 
     def count_tokens(self, messages: Messages) -> int:
-        """Tokens of the messages as the model would read them (exact where it can tell, else a close estimate)."""
+        """Return the number of tokens of the messages, exactly or as a close estimate."""
         ...
 
 
 class NoModels:
-    """In the place of models where none is asked."""
+    """Placeholder for models where none may be used."""
 
     def chooser(self, expression: str) -> Chooser:
         raise ModelUnavailable("No model is here.")
@@ -238,7 +290,10 @@ class NoModels:
 
 
 class Models(Protocol):
-    """Where operators get models by name or role. `core.models.registry.Registry` is the real one."""
+    """Access to models by name or role, for operators.
+
+    The implementation is `core.models.registry.Registry`.
+    """
 
     def chooser(self, expression: str) -> Chooser: ...
 

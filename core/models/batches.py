@@ -1,4 +1,4 @@
-"""How many texts a model reads at once: a fixed number on a processor, on a graphics card as many as its memory holds."""
+"""Batch sizes of models: fixed on a processor, fitted to the free memory on a graphics card."""
 
 from __future__ import annotations
 
@@ -9,33 +9,45 @@ import numpy as np
 
 from core.errors import ModelFailed
 
-# tokens, padding counted, of the first batch on a graphics card and of any: more make it no faster
+# Tokens, padding included, of the first batch on a graphics card and of the largest. Larger
+# batches are no faster.
 FIRST, MOST = (1 << 12, 1 << 16)
-SHARE = 0.5  # of the memory that is free, which others may want too
-FULL = ("out of memory", "not enough memory", "CUBLAS_STATUS_ALLOC_FAILED")  # in what libraries say
-# what a tokenizer is to give
+SHARE = 0.5  # fraction of the free memory that is used; other programs may need the rest
+# Parts of the messages of libraries.
+FULL = ("out of memory", "not enough memory", "CUBLAS_STATUS_ALLOC_FAILED")
+# Options of a tokenizer: only the token ids are needed.
 IDS_ALONE = {"return_attention_mask": False, "return_token_type_ids": False}
 T = TypeVar("T")
 
 
 class Batches:
-    """Cuts texts into batches for a model on a device ("cuda:0", "cpu"), `rows` of them at a time on a processor.
+    """Splitter of texts into batches for a model on a device ("cuda:0", "cpu").
 
-    On a graphics card the first batch is small and tells how much memory a token takes; the later ones fill half of what is free. Where
-    memory runs out all the same, since others use the card, the batch is halved and read again. What was found lasts.
+    On a processor a batch has `rows` texts. On a graphics card the first batch is small and
+    measures the memory per token. Later batches fill half of the free memory. If memory runs out
+    all the same, because other programs use the card, the batch is halved and read again. The size
+    that worked is kept.
     """
 
     def __init__(self, device: str, rows: int):
         self._card, self._rows = device if device != "cpu" else "", rows
-        self.tokens = FIRST  # of the next batch on a graphics card, padding counted
+        self.tokens = FIRST  # of the next batch on a graphics card, padding included
         self._measured = False
 
     def run(
         self, lengths: Sequence[int], read: Callable[[list[int]], T]
     ) -> Iterator[tuple[list[int], T]]:
-        """Each batch, as positions in `lengths` (tokens of each text), with what `read` gives for it; long texts first.
+        """Yield each batch, as positions in `lengths`, with the result of `read`; long texts first.
 
-        Raises ModelFailed where a single text is too much.
+        Parameters
+        ----------
+        lengths : number of tokens of each text.
+        read : processes the texts at some positions.
+
+        Raises
+        ------
+        ModelFailed
+            If a single text needs too much memory.
         """
         order, at = np.argsort(-np.asarray(lengths, np.int64), kind="stable").tolist(), 0
         while at < len(order):
@@ -58,7 +70,7 @@ class Batches:
     def _watched(
         self, part: list[int], lengths: Sequence[int], read: Callable[[list[int]], T]
     ) -> T:
-        """What `read` gives; on a graphics card the first batch is measured."""
+        """Return the result of `read`, measuring memory with the first batch on a graphics card."""
         if not self._card or self._measured:
             return read(part)
         import torch
@@ -90,8 +102,10 @@ class Batches:
 def padded(
     tokenizer: Any, codes: Mapping[str, Sequence[Sequence[int]]], rows: Sequence[int], device: Any
 ) -> dict[str, Any]:
-    """Some texts in tokens as tensors on a device, made of one length, and the mask of what they are. As `tokenizer.pad` does, twenty times
-    as fast: on a graphics card that took as long as all the rest.
+    """Return some tokenized texts as tensors of equal length on a device, with the attention mask.
+
+    The result is that of `tokenizer.pad`, twenty times as fast. On a graphics card that padding
+    took as long as all the rest.
     """
     import torch
 
@@ -109,7 +123,9 @@ def padded(
 
 
 def fitting(bytes_a_token: float, free: float) -> int:
-    """Tokens of a batch that takes a share of the free memory, at least those of the first and at most MOST.
+    """Return the tokens of a batch that fills a fraction of the free memory.
+
+    The number is at least `FIRST` and at most `MOST`.
 
     >>> from core.models.batches import fitting
     >>> fitting(100_000.0, 4e9), fitting(100_000.0, 1e12), fitting(100_000.0, 1e6)
@@ -119,5 +135,5 @@ def fitting(bytes_a_token: float, free: float) -> int:
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether what a library raised says that memory ran out."""
+    """Return whether an error of a library says that memory ran out."""
     return isinstance(error, MemoryError) or any(words in str(error) for words in FULL)

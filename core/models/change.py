@@ -1,4 +1,7 @@
-"""Weights told as a change of others: of low rank, so that a model trained from an installed one ships in a few megabytes."""
+"""Weights stored as a low-rank difference to other weights.
+
+A model fine-tuned from an installed one is then distributed in a few megabytes.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,16 @@ LEFT, RIGHT = ".left", ".right"
 def change(
     before: Mapping[str, np.ndarray], after: Mapping[str, np.ndarray], rank: int, alone: str = ""
 ) -> dict[str, np.ndarray]:
-    """What makes `after` of `before`, float16: of each matrix the change's best approximation of a rank, as two factors (`.left` [m, rank],
-    `.right` [rank, n]); of other tensors the change itself; a tensor that was not there before, whole. Tensors whose name has the part
-    `alone` stay as they are.
+    """Return the float16 difference that turns `before` into `after`.
+
+    A matrix is stored as two factors (`.left` [m, rank], `.right` [rank, n]) of the best
+    approximation of its difference of that rank. Other tensors are stored as their difference, and
+    tensors missing in `before` as they are. Tensors whose name contains `alone` are left out.
 
     >>> import numpy as np
     >>> from core.models.change import change, changed
-    >>> before, after = {"w": np.zeros((3, 3))}, {"w": np.outer([1, 2, 0], [2, 0, 1]), "b": np.ones(2)}
+    >>> before = {"w": np.zeros((3, 3))}
+    >>> after = {"w": np.outer([1, 2, 0], [2, 0, 1]), "b": np.ones(2)}
     >>> difference = change(before, after, 1)
     >>> sorted(difference), changed(before, difference)["w"].round(2).tolist()
     (['b', 'w.left', 'w.right'], [[2.0, 0.0, 1.0], [4.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
@@ -48,7 +54,10 @@ def change(
 def changed(
     before: Mapping[str, np.ndarray], difference: Mapping[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """The weights that a change tells of, float32: those it says nothing of as they were. Raises ValueError where shapes do not fit."""
+    """Return the weights after a difference is applied, float32.
+
+    Tensors that are not in the difference stay the same. Raises ValueError if shapes do not match.
+    """
     found = {name: value.astype(np.float32) for name, value in before.items()}
     for name, value in difference.items():
         if name.endswith(LEFT):
@@ -66,14 +75,14 @@ def changed(
 
 
 def write(difference: Mapping[str, np.ndarray], folder: Path) -> None:
-    """Write a change into a folder."""
+    """Write a difference into a folder."""
     from safetensors.numpy import save_file
 
     save_file(dict(difference), folder / FILE)
 
 
 def read(folder: Path) -> dict[str, np.ndarray]:
-    """The change that lies in a folder. Raises StoreError where it is absent or damaged."""
+    """Read the difference in a folder. Raises StoreError if it is missing or damaged."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 

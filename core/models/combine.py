@@ -1,4 +1,7 @@
-"""Choosers made of choosers, and the expressions that name them: "prefilter(encoder, choose, 32)"."""
+"""Choosers combined from others, and the expressions that name them.
+
+An example is "prefilter(encoder, choose, 32)".
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,8 @@ from core.models.base import Choice, Chooser, Scorer, Task
 from core.prompts import choosing_prompts
 from core.types import Usage
 
-SIDE_BY_SIDE = re.compile(r"[\w.\-]\s+[\w.\-]")  # words without a bracket or a comma between them
-WORD = re.compile(r"([\w.\-]+)(\s*\()?")  # with the bracket behind it
+SIDE_BY_SIDE = re.compile(r"[\w.\-]\s+[\w.\-]")  # words without a bracket or comma between them
+WORD = re.compile(r"([\w.\-]+)(\s*\()?")  # with a following bracket
 PROMPTS = choosing_prompts()
 COMBINATORS = {
     "prefilter": ("cheap", "dear", "n"),
@@ -30,9 +33,10 @@ COMBINATORS = {
 
 @dataclass(frozen=True)
 class Prefilter:
-    """A cheap scorer ranks the candidates and keeps `n`; a dear chooser picks from these (the papers' EEMs-PF).
+    """A cheap scorer that keeps the best `n` candidates, then a costly chooser on these.
 
-    `Choice.order` is the cheap scorer's order of all candidates; the dear chooser reads the kept ones best first.
+    This is EEMs-PF of the papers. `Choice.order` is the cheap scorer's order of all candidates. The
+    costly chooser reads the kept candidates best first.
     """
 
     cheap: Scorer
@@ -40,7 +44,7 @@ class Prefilter:
     n: int
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """At most `k` of `texts` as the dear chooser picks them."""
+        """Pick at most `k` of `texts`, as the costly chooser decides."""
         ranked = self.cheap.choose(dataclasses.replace(task, best=self.n), texts, 0)
         preselected = ranked.positions[: self.n]
         picked = self.dear.choose(task.part(preselected), [texts[i] for i in preselected], k)
@@ -57,17 +61,18 @@ class Prefilter:
 
 @dataclass(frozen=True)
 class Supplement:
-    """What a chooser picks, filled up to `k` with a scorer's best of the rest (the papers' EEMs-S).
+    """A chooser's picks, filled up to `k` with a scorer's best other candidates.
 
-    The scorer is not asked where the chooser already picked `k`. `Choice.scores` is None: the two do not share a scale.
-    With k <= 0 every candidate is returned, the chooser's picks first.
+    This is EEMs-S of the papers. The scorer does not run if the chooser already picked `k`.
+    `Choice.scores` is None, as the two do not share a scale. With k <= 0 every candidate is
+    returned, the chooser's picks first.
     """
 
     chooser: Chooser
     scorer: Scorer
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """`k` of `texts`, or all of them where there are fewer."""
+        """Pick `k` of `texts`, or all of them if there are fewer."""
         picked = self.chooser.choose(task, texts, k)
         want = len(texts) if k <= 0 else min(k, len(texts))
         if len(picked.positions) >= want:
@@ -76,7 +81,10 @@ class Supplement:
         taken = set(picked.positions)
         rest = [i for i in ranked.positions if i not in taken]
         added = want - len(picked.positions)
-        note = f"{added} of {want} were added by the scorer, because the chooser picked {len(picked.positions)}."
+        note = (
+            f"{added} of {want} were added by the scorer, "
+            f"because the chooser picked {len(picked.positions)}."
+        )
         return Choice(
             picked.positions + tuple(rest[:added]),
             None,
@@ -89,16 +97,17 @@ class Supplement:
 
 @dataclass(frozen=True)
 class Rescore:
-    """What a chooser picks, put into a scorer's order (the papers' EEMs-R).
+    """A chooser's picks in the order of a scorer.
 
-    Nothing is added, and nothing dropped but what exceeds `k`. `Choice.order` is the chooser's, where it has one.
+    This is EEMs-R of the papers. Nothing is added, and only picks beyond `k` are dropped.
+    `Choice.order` is that of the chooser, if it has one.
     """
 
     chooser: Chooser
     scorer: Scorer
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """At most `k` of `texts`: the chooser's picks, the scorer's best first, with the scorer's scores."""
+        """Return at most `k` of the chooser's picks, best first by the scorer, with its scores."""
         picked = self.chooser.choose(task, texts, k)
         ranked = self.scorer.choose(
             task.part(picked.positions), [texts[i] for i in picked.positions], k
@@ -115,18 +124,19 @@ class Rescore:
 
 @dataclass(frozen=True)
 class Rounds:
-    """A chooser asked once for each `window` of candidates, then once more over all that it picked (the papers' M-LLMs).
+    """A chooser called once per `window` of candidates, then once on everything it picked.
 
-    The report's B.9 asks several times “to iteratively refine the generated paths” and says no more; its code, which is followed here,
-    maps and then reduces: only the last call sees what the others picked. Where one window holds every candidate there is one call, and
-    where nothing was picked no last one.
+    This is M-LLMs of the papers. The report's B.9 asks several times “to iteratively refine the
+    generated paths” and gives no details. Its code, which is followed here, maps and then reduces:
+    only the last call sees what the others picked. If all candidates fit one window there is a
+    single call. If nothing was picked there is no last call.
     """
 
     chooser: Chooser
     window: int
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """At most `k` of `texts` as picked in the last round."""
+        """Pick at most `k` of `texts`, as decided in the last round."""
         if len(texts) <= self.window:
             return self.chooser.choose(task, texts, k)
         union: list[int] = []
@@ -154,9 +164,11 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Above:
-    """What a scorer gives at least `least`, of that the best: a threshold beside the cut at `k` (LEGO-GraphRAG v1, section 4.1: nodes of
-    at least tau_v, edges of at least tau_e, paths above one). What a score means is the scorer's: a cosine, a BM25 sum, a re-ranker's
-    own scale.
+    """A scorer's best candidates among those that score at least `least`.
+
+    The threshold applies in addition to the cut at `k` (LEGO-GraphRAG v1, section 4.1: nodes of at
+    least tau_v, edges of at least tau_e, paths above one). The scale is that of the scorer: a
+    cosine, a BM25 sum, or a reranker's own scale.
 
     `Choice.order` holds every candidate.
     """
@@ -165,10 +177,10 @@ class Above:
     least: float
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """At most `k` of `texts`, none where all are below."""
+        """Pick at most `k` of `texts`; none if all score below the threshold."""
         ranked = self.scorer.choose(task, texts, k)
-        assert ranked.scores is not None  # a scorer gives a number for every text
-        # best first, and NaN, which is none, comes last
+        assert ranked.scores is not None  # a scorer has a score for every text
+        # Scores are sorted, with NaN last, so that counting suffices.
         reaching = sum(score >= self.least for score in ranked.scores)
         note = (f"None reached {self.least:g}.",) if len(texts) and not reaching else ()
         return dataclasses.replace(
@@ -185,7 +197,7 @@ def _distinct(notes: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Call:
-    """A parsed combinator: its name and its parts (names, numbers or further calls)."""
+    """A parsed combinator: its name and its arguments (names, numbers or further calls)."""
 
     name: str
     parts: tuple[str | float | Call, ...]
@@ -193,20 +205,25 @@ class Call:
 
 @functools.lru_cache(maxsize=1024)
 def parse(expression: str) -> str | Call:
-    """A model name or a Call. Names may hold letters, digits, `-`, `_` and `.`. Raises BadParameter."""
+    """Parse an expression into a model name or a `Call`. Raises BadParameter.
+
+    Names may hold letters, digits, `-`, `_` and `.`.
+    """
     shown = shorten(expression)
     try:
-        # a model name such as qwen-0.5b is no Python name, so names are quoted before Python reads the expression
+        # A model name such as qwen-0.5b is no Python name, so names are quoted before Python
+        # parses the expression.
         tree = ast.parse(_quoted(expression), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise BadParameter(
-            f"“{shown}” cannot be read as a chooser, such as encoder or prefilter(encoder, choose, 32)."
+            f"“{shown}” cannot be read as a chooser, "
+            f"such as encoder or prefilter(encoder, choose, 32)."
         ) from error
     return _read(tree, shown)
 
 
 def _quoted(expression: str) -> str:
-    """`expression` with every word that is not a whole number and not followed by a bracket put in quotes."""
+    """Quote every word of an expression, except whole numbers and words before a bracket."""
 
     def quote(match: re.Match[str]) -> str:
         word, bracket = match.group(1), match.group(2)
@@ -218,12 +235,13 @@ def _quoted(expression: str) -> str:
 
 
 def _read(tree: ast.expr, shown: str) -> str | Call:
-    """The expression below one node of the syntax tree."""
+    """Convert one node of the syntax tree."""
     if isinstance(tree, ast.Constant) and isinstance(tree.value, str):
         return tree.value
     if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name)) or tree.keywords:
         raise BadParameter(
-            f"“{shown}” cannot be read as a chooser, such as encoder or prefilter(encoder, choose, 32)."
+            f"“{shown}” cannot be read as a chooser, "
+            f"such as encoder or prefilter(encoder, choose, 32)."
         )
     name = tree.func.id
     if name not in COMBINATORS:
@@ -245,7 +263,7 @@ def _read(tree: ast.expr, shown: str) -> str | Call:
 
 
 def _part(argument: str, node: ast.expr, shown: str, name: str) -> str | float | Call:
-    """One argument of a combinator: a number for `n` and `least`, else a chooser."""
+    """Convert one argument of a combinator: a number, a prompt's name or a chooser."""
     if argument == "least":
         return _least(node, shown, name)
     if argument == "prompt":
@@ -282,12 +300,12 @@ def _prompt(node: ast.expr, shown: str, name: str) -> str:
 
 
 def names(expression: str) -> tuple[str, ...]:
-    """The model and role names of an expression, in order of first appearance. Raises BadParameter."""
+    """Return the model and role names of an expression, in order. Raises BadParameter."""
     return tuple(dict.fromkeys(_walk(parse(expression))))
 
 
 def _walk(part: str | float | Call) -> Iterator[str]:
-    """The names in a parsed expression."""
+    """Yield the names in a parsed expression."""
     if isinstance(part, str):
         yield part
     elif isinstance(part, Call):
@@ -296,17 +314,18 @@ def _walk(part: str | float | Call) -> Iterator[str]:
 
 
 def with_prompt(expression: str, is_chat: Callable[[str], bool], prompt: str) -> str:
-    """The expression with every language model in it asked by that prompt. Raises BadParameter.
+    """Return the expression with that prompt for each of its language models. Raises BadParameter.
 
     >>> from core.models.combine import with_prompt
-    >>> with_prompt("prefilter(encoder, choose, 64)", lambda name: name == "choose", "lego-graphrag")
+    >>> expression = "prefilter(encoder, choose, 64)"
+    >>> with_prompt(expression, lambda name: name == "choose", "lego-graphrag")
     'prefilter(encoder, prompted(choose, lego-graphrag), 64)'
     """
     return _written(parse(expression), is_chat, prompt)
 
 
 def _written(part: str | float | Call, is_chat: Callable[[str], bool], prompt: str) -> str:
-    """A parsed expression as text again, its language models asked by a prompt."""
+    """Format a parsed expression, with that prompt for its language models."""
     if isinstance(part, str):
         return f"prompted({part}, {prompt})" if is_chat(part) else part
     if not isinstance(part, Call):
@@ -319,8 +338,15 @@ def _written(part: str | float | Call, is_chat: Callable[[str], bool], prompt: s
 def build(
     expression: str, chooser: Callable[..., Chooser], scorer: Callable[[str], Scorer]
 ) -> Chooser:
-    """The chooser that an expression names, with `chooser` and `scorer` giving models by name, `chooser` a language model by a prompt
-    where that is given as well. Raises BadParameter."""
+    """Return the chooser that an expression names. Raises BadParameter.
+
+    Parameters
+    ----------
+    expression : such as "prefilter(encoder, choose, 32)".
+    chooser : returns the chooser of a name; for a language model it may get a prompt's name as a
+        second argument.
+    scorer : returns the scorer of a name.
+    """
     return _build(parse(expression), chooser, scorer)
 
 
@@ -329,12 +355,13 @@ def _build(
 ) -> Chooser:
     if isinstance(part, str):
         return chooser(part)
-    assert isinstance(part, Call)  # parsing puts numbers only where they belong
+    assert isinstance(part, Call)  # the parser allows numbers only as the last argument
     first, second = part.parts[0], part.parts[1]
     if part.name == "prompted":
         if not isinstance(first, str):
             raise BadParameter(
-                "prompted needs the name of a language model in its first place, such as prompted(choose, lego-graphrag)."
+                "prompted needs the name of a language model in its first place, "
+                "such as prompted(choose, lego-graphrag)."
             )
         return chooser(first, second)
     if part.name == "prefilter":
@@ -344,27 +371,31 @@ def _build(
     if part.name == "rounds":
         return Rounds(_build(first, chooser, scorer), _number(second))
     if part.name == "above":
-        assert isinstance(second, float)  # parsing puts nothing else there
+        assert isinstance(second, float)  # guaranteed by the parser
         return Above(_simple(first, part, scorer), second)
     combinator = Rescore if part.name == "rescore" else Supplement
     return combinator(_build(first, chooser, scorer), _simple(second, part, scorer))
 
 
 def _number(part: str | float | Call) -> int:
-    assert isinstance(part, int)  # parsing puts nothing else there
+    assert isinstance(part, int)  # guaranteed by the parser
     return part
 
 
 def _simple(part: str | float | Call, outer: Call, scorer: Callable[[str], Scorer]) -> Scorer:
-    """A scorer where a combinator needs one: a plain name."""
-    assert isinstance(part, str | Call)  # parsing puts no number there
+    """Return the scorer of a plain name, for a combinator that needs a scorer."""
+    assert isinstance(part, str | Call)  # guaranteed by the parser
     if not isinstance(part, str):
         raise BadParameter(
-            f"{outer.name} needs a scorer's name in that place, such as encoder, not {part.name}(...)."
+            f"{outer.name} needs a scorer's name in that place, "
+            f"such as encoder, not {part.name}(...)."
         )
     return scorer(part)
 
 
 def uses_chat(expression: str, is_chat: Callable[[str], bool]) -> bool:
-    """Whether a language model is asked where this expression chooses, with what tells whether a name means one. Raises BadParameter."""
+    """Return whether an expression contains a language model. Raises BadParameter.
+
+    `is_chat` returns whether a name is that of a language model.
+    """
     return any(is_chat(name) for name in names(expression))

@@ -1,4 +1,4 @@
-"""Cross-encoders: a model that reads the question and a candidate together and gives one number."""
+"""Cross-encoders: models that read a question and a candidate together and return a score."""
 
 from __future__ import annotations
 
@@ -29,10 +29,18 @@ REMEMBERED = 10_000  # pairs of a question and a text whose hidden states are ke
 
 
 class PairScorer(Scoring):
-    """A cross-encoder over `weights`, a local folder or a name on the model hub. Loads when first used.
+    """A cross-encoder, loaded at the first use.
 
-    Scores are the raw numbers of the last layer. Distinct candidates are read once each, the longest first. `batch` pairs are read at once
-    on a processor; on a graphics card its memory decides (core.models.batches).
+    Scores are the raw numbers of the last layer. Each distinct candidate is read once, the longest
+    first.
+
+    Parameters
+    ----------
+    weights : a local folder, or a name on the model hub.
+    name : the name of the model here.
+    batch : pairs per batch on a processor. On a graphics card its memory decides
+        (core.models.batches).
+    max_tokens : longest pair in tokens; the rest is cut.
     """
 
     package, install = "", ""
@@ -49,7 +57,7 @@ class PairScorer(Scoring):
         return self._model is not None
 
     def close(self) -> None:
-        """Let the model go; the next use loads anew."""
+        """Free the model; the next use loads it again."""
         with self._lock:
             self._model = None
 
@@ -69,8 +77,11 @@ class PairScorer(Scoring):
         )
 
     def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        """float32 [n, d]: the vector of the first token of each pair, before the head (FastInsight, H). Raises as `score`, and
-        BadParameter for a model whose head is of no known shape."""
+        """Return the vector of the first token of each pair, before the head, float32 [n, d].
+
+        This is H of FastInsight. Raises the errors of `score`, and BadParameter for a model whose
+        head has an unknown architecture.
+        """
         unique = list(dict.fromkeys(texts))
         rows = self._remembered(task.query, unique)
         missing = [text for text in unique if text not in rows]
@@ -93,12 +104,15 @@ class PairScorer(Scoring):
         )
 
     def forget(self) -> None:
-        """Drop the hidden states that are remembered."""
+        """Drop the remembered hidden states."""
         with self._lookup:
             self._cached.clear()
 
     def _remembered(self, query: str, texts: list[str]) -> dict[str, np.ndarray]:
-        """The hidden states of pairs that were read before: other lanes rank many of the same texts."""
+        """Return the hidden states of pairs that were read before.
+
+        Other lanes rank many of the same texts.
+        """
         with self._lookup:
             found = {
                 text: self._cached[query, text] for text in texts if (query, text) in self._cached
@@ -119,13 +133,15 @@ class PairScorer(Scoring):
 
     @property
     def head(self) -> Head:
-        """The layers behind the hidden states. Raises as `hidden`."""
+        """The layers after the hidden states. Raises the errors of `hidden`."""
         return torch_head(self._parts(self._engine())[0], self.name)[1]
 
     def _read(
         self, task: Task, texts: list[str], of: Callable[[Any, Any], np.ndarray]
     ) -> Iterator[tuple[list[str], np.ndarray]]:
-        """Batches of the texts with what `of` gives for the network and a batch of pairs, long ones first."""
+        """Yield batches of texts with the result of `of` for the network and the batch; long texts
+        first.
+        """
         net, tokenizer = self._parts(self._engine())
         codes = self._codes(tokenizer, task.query, texts)
 
@@ -137,7 +153,7 @@ class PairScorer(Scoring):
             yield [texts[row] for row in rows], found
 
     def _codes(self, tokenizer: Any, query: str, texts: list[str]) -> dict[str, list[list[int]]]:
-        """The question and each text in tokens, as the network takes them."""
+        """Tokenize the question with each text."""
         return dict(
             tokenizer(
                 [query] * len(texts),
@@ -149,14 +165,14 @@ class PairScorer(Scoring):
         )
 
     def _numbers(self, net: Any, given: Any) -> np.ndarray:
-        """float64 [n]: the last number of each pair."""
+        """Return the last output of each pair, float64 [n]."""
         import torch
 
         with torch.inference_mode():
             return net(**given).logits[:, -1].double().cpu().numpy()
 
     def _states(self, net: Any, given: Any) -> np.ndarray:
-        """float32 [n, d]: what reaches the head of the network for each pair."""
+        """Return the input of the network's head for each pair, float32 [n, d]."""
         import torch
 
         tap, caught = torch_head(net, self.name)[0], []
@@ -173,10 +189,13 @@ class PairScorer(Scoring):
 
     @abstractmethod
     def _parts(self, model: Any) -> tuple[Any, Any]:
-        """The network and the tokenizer of a loaded model."""
+        """Return the network and the tokenizer of a loaded model."""
 
     def _engine(self) -> Any:
-        """The loaded model. Raises ModelUnavailable where the library or the weights are missing."""
+        """Return the model, loading it if necessary.
+
+        Raises ModelUnavailable if the library or the weights are missing.
+        """
         if self._model is not None:
             return self._model
         with spent("preparation", f"Loading {self.name}"):
@@ -191,7 +210,8 @@ class PairScorer(Scoring):
                 if Path(self.weights).exists():
                     where = "this folder"
                 raise ModelUnavailable(
-                    f"{self.name}: {self.weights} cannot be loaded from {where}. Put its weights in a folder and "
+                    f"{self.name}: {self.weights} cannot be loaded from {where}. "
+                    f"Put its weights in a folder and "
                     f"name that folder in models.toml. ({shorten(str(error), 120)})"
                 ) from error
             except RuntimeError as error:
@@ -205,14 +225,16 @@ class PairScorer(Scoring):
 
     @abstractmethod
     def _load(self) -> Any:
-        """The model, loaded."""
+        """Load the model."""
 
 
 class FlagReranker(PairScorer):
-    """bge-reranker and its kin through FlagEmbedding, in half precision on a graphics card.
+    """Models of the bge-reranker family through FlagEmbedding, in half precision on a graphics
+    card.
 
-    It gives tokenizer and network, and says how pairs are cut. Its own loop is not used: it reads the first batch of each call twice, to
-    find its size, and goes through every pair in Python.
+    FlagEmbedding provides tokenizer and network, and the rule by which pairs are cut. Its own loop
+    is not used: it reads the first batch of each call twice to find the batch size, and processes
+    every pair in Python.
     """
 
     package, install = "FlagEmbedding", "FlagEmbedding"
@@ -232,7 +254,10 @@ class FlagReranker(PairScorer):
         return model
 
     def _codes(self, tokenizer: Any, query: str, texts: list[str]) -> dict[str, list[list[int]]]:
-        """As FlagEmbedding cuts them: a question to three quarters of what is read, and then the text alone."""
+        """Tokenize pairs as FlagEmbedding does.
+
+        The question is cut at three quarters of the limit, then only the text is cut.
+        """
         asked, most = (
             tokenizer(query, add_special_tokens=False)["input_ids"],
             self.max_tokens * 3 // 4,
@@ -256,7 +281,7 @@ class FlagReranker(PairScorer):
 
 
 class CrossEncoder(PairScorer):
-    """Any cross-encoder that sentence-transformers reads, in half precision on a graphics card."""
+    """A cross-encoder of sentence-transformers, in half precision on a graphics card."""
 
     package, install = "sentence_transformers", "sentence-transformers"
 
@@ -282,9 +307,15 @@ class CrossEncoder(PairScorer):
 
 
 class ChangedEncoder(CrossEncoder):
-    """A cross-encoder trained from an encoder: the encoder's weights with the change that lies in a folder (`core.models.change`).
+    """A cross-encoder fine-tuned from an encoder, stored as a difference (`core.models.change`).
 
-    On a processor that computes in bfloat16 it does, all but the head, which more than halves the time.
+    On a processor with bfloat16 instructions, everything but the head computes in bfloat16. This
+    more than halves the time.
+
+    Parameters
+    ----------
+    weights : the encoder's weights.
+    difference : folder of the difference.
     """
 
     def __init__(self, weights: str, name: str, batch: int, max_tokens: int, difference: Path):
@@ -296,7 +327,8 @@ class ChangedEncoder(CrossEncoder):
         import transformers
         from sentence_transformers import CrossEncoder as Reranker
 
-        transformers.utils.logging.set_verbosity_error()  # which would tell that the head begins anew
+        # Otherwise transformers warns that the head is newly initialised.
+        transformers.utils.logging.set_verbosity_error()
         place = device()
         model = Reranker(self.weights, num_labels=1, max_length=self.max_tokens, device=place)
         net, _ = self._parts(model)
@@ -319,7 +351,10 @@ class ChangedEncoder(CrossEncoder):
 
 
 def encoder_weights(net: Any) -> dict[str, np.ndarray]:
-    """The weights of a classifier's encoder by name, without the head, which begins anew when one is made of an encoder."""
+    """Return the weights of a classifier's encoder by name.
+
+    The head is left out, as it is newly initialised when a classifier is made from an encoder.
+    """
     inside = f"{net.base_model_prefix}."
     return {
         name: value.detach().cpu().numpy()

@@ -1,4 +1,4 @@
-"""The models that are declared in models.toml, shipped and a person's own, read and checked."""
+"""Reader of models.toml: the models that ship with Hopscope and those of the user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.models.backends import BACKENDS, Backend
 
 NAME = re.compile(r"[\w.\-]+")
 SHIPPED = ROOT / "models.toml"
-MAX_NUMBER = 1 << 53  # of a row: beyond it not every whole number is a float
+MAX_NUMBER = 1 << 53  # limit of numbers in a row: larger whole numbers may not be exact as floats
 ROLES = {
     "answer": "chat",
     "choose": "chat",
@@ -32,8 +32,21 @@ ROLES = {
 
 @dataclass(frozen=True)
 class Row:
-    """One declared model. `settings` is what its backend makes it with; `own` is on for a person's row, off for a shipped one. A million
-    tokens that it reads cost `price_in`, a million that it writes `price_out`, in `currency`."""
+    """One declared model.
+
+    Parameters
+    ----------
+    name : its name in expressions.
+    kind : chat, encoder or scorer.
+    backend : the program or library that runs it.
+    settings : the backend's own settings.
+    memory : bytes of memory that it needs, if known.
+    own : true for a row of the user, false for a shipped one.
+    price_in : price of a million prompt tokens, in `currency`.
+    price_out : price of a million reply tokens, in `currency`.
+    languages : codes of the languages it was trained on, separated by blanks; empty if these are
+        many or unknown.
+    """
 
     name: str
     kind: str
@@ -47,7 +60,7 @@ class Row:
     price_in: float = 0.0
     price_out: float = 0.0
     currency: str = "USD"
-    languages: str = ""  # the codes of those it was trained on, with blanks between them; empty where it is many, or not known
+    languages: str = ""
 
 
 COMMON = (
@@ -62,18 +75,25 @@ COMMON = (
     "currency",
     "languages",
 )
-# of them; the others are texts
+# Types of these keys; the other keys are texts.
 TYPES = {"memory": "int", "price_in": "float", "price_out": "float"}
 
 
 def own_file() -> Path:
-    """A person's models.toml (which need not exist)."""
+    """Path of the user's models.toml, which need not exist."""
     return home() / "models.toml"
 
 
 @dataclass(frozen=True)
 class Declared:
-    """What is declared: rows and the model of each role by name, and a sentence for each entry that cannot be used."""
+    """Declared models and roles.
+
+    Parameters
+    ----------
+    rows : the models by name.
+    roles : the name of the model of each role.
+    faults : a sentence for each entry that cannot be used.
+    """
 
     rows: dict[str, Row]
     roles: dict[str, str]
@@ -81,7 +101,10 @@ class Declared:
 
 
 def shipped() -> Declared:
-    """What ships with Hopscope. Raises BadParameter for the first entry that cannot be used."""
+    """Return the declarations that ship with Hopscope.
+
+    Raises BadParameter for the first entry that cannot be used.
+    """
     found = _checked(SHIPPED, {}, own=False)
     if found.faults:
         raise BadParameter(found.faults[0])
@@ -89,14 +112,20 @@ def shipped() -> Declared:
 
 
 def merged() -> Declared:
-    """What ships with a person's own on top; an entry of theirs that cannot be used costs itself alone."""
+    """Return the shipped declarations, overridden by those of the user.
+
+    An entry of the user that cannot be used is left out, and the others still apply.
+    """
     base = shipped()
     own = _checked(own_file(), base.rows, own=True)
     return Declared(base.rows | own.rows, base.roles | own.roles, own.faults)
 
 
 def _checked(path: Path, known: Mapping[str, Row], own: bool) -> Declared:
-    """The rows and roles of one file, its roles among these rows and the `known` ones; none where it does not exist."""
+    """Return the rows and roles of one file; none if it does not exist.
+
+    Its roles may name its own rows and the `known` ones.
+    """
     try:
         models, roles = _tables(path)
     except BadParameter as error:
@@ -126,7 +155,10 @@ def _checked(path: Path, known: Mapping[str, Row], own: bool) -> Declared:
 
 
 def _tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The tables [model.NAME] and [roles] of a file as they stand there, empty where it does not exist. Raises BadParameter."""
+    """Return the tables [model.NAME] and [roles] of a file, empty if it does not exist.
+
+    Raises BadParameter.
+    """
     try:
         table = read_toml(path) if path.exists() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -143,7 +175,10 @@ def _tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> Row:
-    """One row, its keys checked against its backend. Raises BadParameter naming file, row, key and nearest valid name."""
+    """Return one row after checking its keys against its backend.
+
+    Raises BadParameter, naming the file, the row, the key and the nearest valid name.
+    """
     label = f"{where}: [model.{name}]"
     if not isinstance(values, Mapping):
         raise BadParameter(f"{label} must be a table.")
@@ -166,9 +201,11 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
     settings = BACKENDS[backend]
     if kind not in settings.kinds:
         raise BadParameter(
-            f'{label} has kind "{kind}", which backend "{backend}" cannot be.{nearest(kind, settings.kinds)}'
+            f'{label} has kind "{kind}", which backend "{backend}" cannot be.'
+            f"{nearest(kind, settings.kinds)}"
         )
-    fields = {f.name: f for f in dataclasses.fields(settings)}  # type: ignore[arg-type]  # each backend is a dataclass
+    # Each backend is a dataclass, which its protocol cannot say.
+    fields = {f.name: f for f in dataclasses.fields(settings)}  # type: ignore[arg-type]
     for key in values:
         if key not in COMMON and key not in fields:
             raise BadParameter(
@@ -208,7 +245,7 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
 
 
 def _typed(label: str, key: str, value: Any, type_name: str) -> Any:
-    """`value` as that type (str, int, float, or one of the first two). Raises BadParameter."""
+    """Return `value` as that type: str, int, float, or int | str. Raises BadParameter."""
     fits: dict[str, tuple[type[Any], ...]] = {
         "str": (str,),
         "int": (int,),
@@ -224,7 +261,7 @@ def _typed(label: str, key: str, value: Any, type_name: str) -> Any:
 
 
 def check_role(role: str, name: Any, rows: Mapping[str, Row], where: str) -> None:
-    """Raise BadParameter unless `name` is a declared model fit for `role`."""
+    """Raise BadParameter unless `name` is a declared model that fits `role`."""
     if role not in ROLES:
         raise BadParameter(
             f'{where}: [roles] has unknown key "{role}".{nearest(role, tuple(ROLES))}'
@@ -236,21 +273,31 @@ def check_role(role: str, name: Any, rows: Mapping[str, Row], where: str) -> Non
     )
     if name not in fit:
         raise BadParameter(
-            f'{where}: [roles] {role} = "{name}" is not a declared model fit for it.{nearest(str(name), fit)}'
+            f'{where}: [roles] {role} = "{name}" is not a declared model fit for it.'
+            f"{nearest(str(name), fit)}"
         )
 
 
 def save(rows: Mapping[str, Mapping[str, Any]], roles: Mapping[str, str]) -> None:
-    """Write a person's file anew, whole or not at all: `rows` are the raw tables by name."""
+    """Rewrite the user's file, atomically.
+
+    `rows` are the raw tables by name.
+    """
     import tomli_w
 
     tables = ({"roles": dict(roles)} if roles else {}) | {
         "model": {name: dict(values) for name, values in rows.items()}
     }
-    text = f"# Your own models and roles, written by Hopscope's Models page.\n\n{tomli_w.dumps(tables)}"
+    text = (
+        f"# Your own models and roles, written by Hopscope's Models page.\n\n"
+        f"{tomli_w.dumps(tables)}"
+    )
     write_whole(own_file(), lambda temporary: temporary.write_text(text, "utf-8"))
 
 
 def raw_own() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """A person's file as plain tables, entries that cannot be used included, for `save` after a change. Raises BadParameter."""
+    """Return the user's file as plain tables, for `save` after a change. Raises BadParameter.
+
+    Entries that cannot be used are included.
+    """
     return _tables(own_file())

@@ -1,4 +1,4 @@
-"""What a model computes on here: a graphics card or the processor, and in which precision."""
+"""The device that models compute on (graphics card or processor), and its precision."""
 
 from __future__ import annotations
 
@@ -9,27 +9,33 @@ from functools import cache
 from pathlib import Path
 
 NVCUDA = os.path.expandvars(r"%SystemRoot%\System32\nvcuda.dll")  # NVIDIA's driver on Windows
-# NVIDIA's, AMD's, and Windows' inside WSL
+# Files of the drivers of NVIDIA, of AMD, and of Windows inside WSL.
 DRIVERS = ("/dev/nvidiactl", "/dev/nvidia0", "/proc/driver/nvidia", "/dev/kfd", "/dev/dxg", NVCUDA)
-# in the names of oneDNN's limits that leave bfloat16 in
+# Parts of the names of oneDNN's instruction limits that still allow bfloat16.
 BFLOAT16 = ("BF16", "FP16", "AMX", "AVX10")
 
 
 def graphics_card() -> bool:
-    """Whether the driver of a graphics card is on this computer, without asking torch, which takes seconds to import."""
+    """Return whether a graphics card's driver is installed.
+
+    torch is not used for this, since importing it takes seconds.
+    """
     return any(Path(place).exists() for place in DRIVERS)
 
 
 def device() -> str:
-    """`cuda:0` where torch sees a graphics card, else `cpu`."""
+    """Return `cuda:0` if torch sees a graphics card, else `cpu`."""
     import torch
 
     return "cuda:0" if torch.cuda.is_available() else "cpu"
 
 
 def computes_in_bfloat16() -> bool:
-    """Whether the processor has instructions for bfloat16, as OpenVINO tells; False where it is not installed, or where the environment
-    keeps oneDNN, which computes for it, from using them."""
+    """Return whether the processor has bfloat16 instructions, according to OpenVINO.
+
+    False if OpenVINO is not installed, or if an environment variable keeps oneDNN, which does the
+    computing, from using them.
+    """
     limit = _limit()
     if limit not in ("DEFAULT", "ALL") and not any(name in limit for name in BFLOAT16):
         return False
@@ -41,7 +47,10 @@ def computes_in_bfloat16() -> bool:
 
 
 def processor() -> str:
-    """The processor's name, a digest of the instructions that it has, and the limit that the environment sets oneDNN."""
+    """Return the processor's name, a digest of its instruction sets and oneDNN's limit.
+
+    The limit is the one set by an environment variable.
+    """
     return f"{_processor()} {_limit()}"
 
 
@@ -60,10 +69,13 @@ def _limit() -> str:
 def _processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8").split("\n\n")[0].splitlines()
-    except OSError:  # elsewhere than on Linux
+    except OSError:  # on other systems than Linux
         return f"{platform.machine()} {platform.processor()}"
     facts = {
         name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)
     }
     flags = facts.get("flags", facts.get("Features", ""))
-    return f"{facts.get('model name', platform.machine())} {hashlib.sha256(flags.encode()).hexdigest()[:8]}"
+    return (
+        f"{facts.get('model name', platform.machine())} "
+        f"{hashlib.sha256(flags.encode()).hexdigest()[:8]}"
+    )

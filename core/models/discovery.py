@@ -1,4 +1,4 @@
-"""Model servers on this computer, looked for on the ports that they usually listen on."""
+"""Search for model servers on the usual ports of this computer."""
 
 from __future__ import annotations
 
@@ -12,22 +12,30 @@ from core.models.chat.server import OpenAIServer
 from core.models.hosts import check_host
 
 PORTS = {11434: "Ollama", 1234: "LM Studio", 8000: "vLLM", 8080: "llama.cpp"}
-# as servers sign their models
+# Values of the field owned_by in the model lists of servers.
 OWNERS = {
     "library": "Ollama",
     "organization_owner": "LM Studio",
     "vllm": "vLLM",
     "llamacpp": "llama.cpp",
 }
-PATIENCE = 3.0  # seconds that a server may take to list its models
-MAX_MODELS = 500  # of a server that are listed
-# in names of models that make vectors
+PATIENCE = 3.0  # timeout in seconds of a server's model list
+MAX_MODELS = 500  # models listed per server
+# Parts of the names of embedding models.
 ENCODERS = ("embed", "bge-m", "bge-small", "bge-base", "bge-large", "e5-", "gte-", "minilm")
 
 
 @dataclass(frozen=True)
 class FoundServer:
-    """A server of the OpenAI protocol, the program that it seems to be, and its models' names; `locked` where it wants a key first."""
+    """A server of the OpenAI protocol.
+
+    Parameters
+    ----------
+    url : its address.
+    program : the program that it seems to be.
+    models : names of its models.
+    locked : true if it requires a key first.
+    """
 
     url: str
     program: str
@@ -36,14 +44,20 @@ class FoundServer:
 
 
 def find_servers(ports: Mapping[int, str] = PORTS) -> tuple[FoundServer, ...]:
-    """The servers that answer on these ports of this computer with a list of models, in their order. Takes some seconds at most."""
+    """Return the servers that answer with a list of models, in the order of the ports.
+
+    Takes some seconds at most.
+    """
     with ThreadPoolExecutor(len(ports), "find-servers") as pool:
         found = list(pool.map(lambda port: _at(f"http://127.0.0.1:{port}/v1", ports[port]), ports))
     return tuple(one for one in found if one is not None)
 
 
 def list_models(url: str, key_variable: str = "", key: str | None = None) -> tuple[str, ...]:
-    """The names of the models that the server at `url` has, at most 500. Raises ModelFailed, ModelUnavailable, BadParameter."""
+    """Return the names of the models of the server at `url`, at most `MAX_MODELS`.
+
+    Raises ModelFailed, ModelUnavailable, BadParameter.
+    """
     check_host(url)
     server = OpenAIServer(url, "", "The server", key_variable, PATIENCE, key)
     try:
@@ -56,11 +70,13 @@ def list_models(url: str, key_variable: str = "", key: str | None = None) -> tup
 
 
 def role_kind(model: str) -> str:
-    """What a model is by its name, as far as that shows: “reranker”, “encoder” or “chat”.
+    """Guess the kind of a model from its name: “reranker”, “encoder” or “chat”.
 
     >>> from core.models.discovery import role_kind
-    >>> role_kind("BAAI/bge-reranker-v2-m3"), role_kind("nomic-embed-text:latest"), role_kind("qwen3:8b")
-    ('reranker', 'encoder', 'chat')
+    >>> role_kind("BAAI/bge-reranker-v2-m3"), role_kind("nomic-embed-text:latest")
+    ('reranker', 'encoder')
+    >>> role_kind("qwen3:8b")
+    'chat'
     """
     name = model.lower()
     if "rerank" in name:
@@ -69,7 +85,7 @@ def role_kind(model: str) -> str:
 
 
 def _at(url: str, usual: str) -> FoundServer | None:
-    """What answers at an address; None where nothing does, or what is no server of the protocol."""
+    """Return the server at an address; None if nothing answers or it has another protocol."""
     import openai
 
     server = OpenAIServer(url, "", "The server", timeout=PATIENCE)
@@ -90,7 +106,10 @@ def _at(url: str, usual: str) -> FoundServer | None:
 
 
 def _models(server: OpenAIServer) -> list[Any]:
-    """The models in a server's list, at most 500. Raises what the client does, and ValueError where it is no such list."""
+    """Return the models in a server's list, at most `MAX_MODELS`.
+
+    Raises the errors of the client, and ValueError if the reply is no such list.
+    """
     try:
         models = server.client().models.list().data
         names = [one.id for one in models]

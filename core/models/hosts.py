@@ -1,4 +1,4 @@
-"""The computers on which model servers may stand where several people share one Hopscope."""
+"""Hosts on which model servers may run if several people share one Hopscope."""
 
 from __future__ import annotations
 
@@ -13,20 +13,25 @@ VARIABLE = "HOPSCOPE_ALLOWED_HOSTS"
 
 
 def check_host(url: str) -> None:
-    """Raises BadParameter where Hopscope is shared and an address names a host that HOPSCOPE_ALLOWED_HOSTS (names parted by commas) does
-    not; where that is not set, any but this computer. Nothing is looked up: a host is allowed by the name it is called by."""
+    """Raise BadParameter if the address of a server is not allowed.
+
+    Every address is allowed unless Hopscope is shared. Then the host must be in
+    HOPSCOPE_ALLOWED_HOSTS (names separated by commas) or, if that is not set, be this computer.
+    Names are compared as they are, without a DNS lookup.
+    """
     if not shared():
         return
     try:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").rstrip("."), parts.port
-    except ValueError:  # a port that is no number
+    except ValueError:  # the port is no number
         host = ""
-    # which programs read in different ways
+    # Characters that programs interpret in different ways.
     odd = any(letter in "\\@" or letter <= " " or letter == "\x7f" for letter in url)
     if odd or not host or parts.scheme not in ("http", "https"):
         raise BadParameter(
-            "The address of a server is http:// or https://, a host, and a path, such as http://localhost:8000/v1."
+            "The address of a server is http:// or https://, a host, and a path, such as "
+            "http://localhost:8000/v1."
         )
     named = [one.strip().lower() for one in os.environ.get(VARIABLE, "").split(",") if one.strip()]
     if named and not {host, f"{host}:{port}"} & set(named):
@@ -35,12 +40,13 @@ def check_host(url: str) -> None:
         )
     if not named and not is_loopback(host):
         raise BadParameter(
-            f"Servers may stand on this computer alone, not on “{host}”, unless {VARIABLE} names it."
+            f"Servers may stand on this computer alone, not on “{host}”, unless {VARIABLE} names "
+            "it."
         )
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this computer by its name.
+    """Return whether a host name means this computer.
 
     >>> from core.models.hosts import is_loopback
     >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("::1"), is_loopback("gpu")
@@ -53,13 +59,13 @@ def is_loopback(host: str) -> bool:
 
 
 def goes_directly(url: str) -> bool:
-    """Whether a server is asked without a proxy, as it stands on this computer."""
+    """Return whether a server is contacted without a proxy, because it runs on this computer."""
     host = (_parts(url).hostname or "").rstrip(".")
     return is_loopback(host) or host == "0.0.0.0" or host.endswith(".localhost")
 
 
 def proxy_of(url: str) -> str:
-    """The proxy by which a server is asked, without its password; empty where there is none."""
+    """Return the proxy for a server, without its password; empty if there is none."""
     from urllib.request import getproxies, proxy_bypass
 
     parts = _parts(url)
@@ -72,7 +78,7 @@ def proxy_of(url: str) -> str:
 
 
 def _parts(url: str) -> SplitResult:
-    """The parts of an address; empty ones where it is none."""
+    """Return the parts of an address; empty parts if it is invalid."""
     try:
         return urlsplit(url)
     except ValueError:

@@ -1,4 +1,7 @@
-"""Keys of servers: from variables that are meant for it or a file of the person's folder, each for one address alone."""
+"""API keys of model servers, each bound to one address.
+
+Keys come from environment variables or from a file in the user's folder.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,25 @@ HOW = 'export HOPSCOPE_KEY_MINE="https://api.example.com/v1 the-key"'
 
 
 def key_for(variable: str, url: str, who: str) -> str:
-    """The key in an environment variable for a server, which `who` names.
+    """Return the API key for a server from an environment variable.
 
-    Only variables named HOPSCOPE_KEY_... are read, and their value begins with the address that the key is for, so that nobody who may
-    add a server can have another variable, or this key, sent elsewhere. Raises ModelUnavailable that says what is not so.
+    Only variables named HOPSCOPE_KEY_... are read, and their value begins with the address that the
+    key is for. A person who may add a server can therefore not send another variable, or this key,
+    to a different address.
 
+    Parameters
+    ----------
+    variable : name of the environment variable.
+    url : address of the server.
+    who : the server's name in messages.
+
+    Raises
+    ------
+    ModelUnavailable
+        With the condition that is not met.
+
+    Examples
+    --------
     >>> import os
     >>> from core.models.keys import key_for
     >>> os.environ["HOPSCOPE_KEY_EXAMPLE"] = "https://api.example.com/v1 abc"
@@ -31,31 +48,35 @@ def key_for(variable: str, url: str, who: str) -> str:
     """
     if not NAME.fullmatch(variable):
         raise ModelUnavailable(
-            f"{who} needs a key from the variable “{variable}”; only HOPSCOPE_KEY_... are read, such as: {HOW}"
+            f"{who} needs a key from the variable “{variable}”; only HOPSCOPE_KEY_... are read, "
+            f"such as: {HOW}"
         )
     bound, _, key = os.environ.get(variable, "").strip().partition(" ")
     if not bound:
         raise ModelUnavailable(
-            f"{who} needs a key: set the environment variable {variable} to the server's address and the key, as in: {HOW}"
+            f"{who} needs a key: set the environment variable {variable} to the server's address "
+            f"and the key, as in: {HOW}"
         )
     if not key.strip() or "://" not in bound:
         raise ModelUnavailable(
-            f"The environment variable {variable} must hold an address, a space and the key, as in: {HOW}"
+            f"The environment variable {variable} must hold an address, a space and the key, as "
+            f"in: {HOW}"
         )
     if not _covers(bound, url):
         raise ModelUnavailable(
-            f"The key in {variable} is for another address than that of {who}, and is not sent there."
+            f"The key in {variable} is for another address than that of {who}, and is not sent "
+            "there."
         )
     return key.strip()
 
 
 def keys_file() -> Path:
-    """The file of typed keys, which only its owner may read; it need not exist."""
+    """Path of the file with typed keys, which only its owner may read. It need not exist."""
     return home() / "keys.toml"
 
 
 def save_key(url: str, key: str) -> None:
-    """Keep a key for the server at `url`, in the place of an earlier one; an empty key forgets it. Raises BadInput."""
+    """Save a key for the server at `url`; an empty key removes the saved one. Raises BadInput."""
     import tomli_w
 
     url, key = url.rstrip("/"), key.strip()
@@ -65,20 +86,24 @@ def save_key(url: str, key: str) -> None:
         keys = {one: theirs for one, theirs in _saved_keys().items() if one != url} | (
             {url: key} if key else {}
         )
-        text = f"# Keys of model servers by address, typed on the page Models. Keep this file to yourself.\n\n{tomli_w.dumps(keys)}"
+        text = (
+            f"# Keys of model servers by address, typed on the page Models. "
+            f"Keep this file to yourself.\n\n{tomli_w.dumps(keys)}"
+        )
         write_whole(keys_file(), lambda temporary: _write_private(temporary, text))
 
 
 def check_key(key: str) -> None:
-    """Raises BadInput for a text that can be no key."""
+    """Raise BadInput for a text that cannot be a key."""
     if not key.isprintable() or not key.isascii() or " " in key:
         raise BadInput(
-            "A key is one word of printable characters; this one holds others. Was more than the key copied?"
+            "A key is one word of printable characters; this one holds others. Was more than the "
+            "key copied?"
         )
 
 
 def _write_private(file: Path, text: str) -> None:
-    """Write a file that nobody else may read at any time."""
+    """Write a file that nobody else can read at any time."""
     file.unlink(missing_ok=True)
     with os.fdopen(
         os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
@@ -87,7 +112,10 @@ def _write_private(file: Path, text: str) -> None:
 
 
 def saved_key(url: str) -> str:
-    """The key that was typed for the server at `url`; empty where none was. Raises ModelUnavailable where the file cannot be read."""
+    """Return the typed key for the server at `url`; empty if there is none.
+
+    Raises ModelUnavailable if the file cannot be read.
+    """
     return next((key for bound, key in _saved_keys().items() if _covers(bound, url)), "")
 
 
@@ -104,7 +132,7 @@ def _saved_keys() -> dict[str, str]:
 
 
 def _covers(bound: str, url: str) -> bool:
-    """Whether an address is the one that a key is for, or lies below it."""
+    """Return whether an address is the one that a key is bound to, or lies below it."""
     try:
         ours, theirs = urlsplit(bound.rstrip("/")), urlsplit(url.rstrip("/"))
         same = (ours.scheme, ours.hostname, ours.port) == (
@@ -112,7 +140,7 @@ def _covers(bound: str, url: str) -> bool:
             theirs.hostname,
             theirs.port,
         )
-    except ValueError:  # a port that is no number
+    except ValueError:  # the port is no number
         return False
     below = theirs.path == ours.path or theirs.path.startswith(ours.path + "/")
     return same and below and ".." not in theirs.path and not theirs.username

@@ -1,4 +1,4 @@
-"""Whether a model was trained on a language."""
+"""Check of a question's language against those a model was trained on."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ WHERE = "Choose an encoder of many languages on Models, or a method that searche
 
 
 def trained_elsewhere(models: Any, name: str, code: str) -> str:
-    """The languages that a model was trained on, in words, where that of a code is none of them; else empty."""
+    """Return the languages of a model as words if a language is not among them, else empty.
+
+    The result is also empty if the model's languages are many or unknown.
+    """
     known = getattr(models, "languages", lambda name: ())
     try:
         codes = known(name)
-    except HopscopeError:  # said where it is asked
+    except HopscopeError:  # reported when the model is used
         return ""
     return " and ".join(map(name_of, codes)) if code and codes and code not in codes else ""

@@ -1,4 +1,4 @@
-"""A language model that picks from a numbered list."""
+"""A language model as a chooser: it picks from a numbered list."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from core.models.reading import PLURAL
 from core.prompts import filled, messages, numbered, plain, prompts
 from core.types import Usage
 
-NUMBER = re.compile(r"(?<![\w.\-])\d{1,9}(?![\w]|\.\d)")  # in a sentence
-OURS = "choose"  # the prompt that numbers the candidates
-TEXT_TOKENS = 512  # of a reply that names texts
+NUMBER = re.compile(r"(?<![\w.\-])\d{1,9}(?![\w]|\.\d)")  # a number in a sentence
+OURS = "choose"  # the default prompt, which numbers the candidates
+TEXT_TOKENS = 512  # token limit of a reply that names texts
 WHOLE = re.compile(r"-?\d{1,9}")
 
 
 def prompt(task: Task, texts: Sequence[str], k: int, name: str = OURS) -> Messages:
-    """The messages that show all of `texts` by the prompt of that name (core/prompts/choose.toml): ours numbers them from 1, the papers'
-    have one a line, and a solved example before them."""
+    """Return the messages that show all of `texts`, by the prompt of that name.
+
+    The prompts are in core/prompts/choose.toml. The default one numbers the texts from 1. Those of
+    the papers have one text a line, after a solved example.
+    """
     row, what = prompts("choose")[name], PLURAL.get(task.unit, "items")
     words = {"what": what, "What": what.capitalize(), "k": str(k)}
     values = words | {"guide": filled(_of_unit(row.get("guide", {}), task.unit), **words)}
@@ -38,12 +41,12 @@ def prompt(task: Task, texts: Sequence[str], k: int, name: str = OURS) -> Messag
 
 
 def _of_unit(texts: Mapping[str, str], unit: str) -> str:
-    """The text for what is listed, else the one for all others."""
+    """Return the text for this kind of candidates, else the one for all other kinds."""
     return texts.get(unit, texts.get("other", ""))
 
 
 def reply_schema(n: int, k: int) -> dict[str, Any]:
-    """The JSON schema of a reply over `n` texts: at most `k` whole numbers from 1 to n."""
+    """Return the JSON schema of a reply with at most `k` whole numbers from 1 to `n`."""
     numbers = {
         "type": "array",
         "maxItems": k,
@@ -58,9 +61,10 @@ def reply_schema(n: int, k: int) -> dict[str, Any]:
 
 
 def parse(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]]:
-    """The numbers (from 1) that `reply` names, in its order and unchecked, and notes; None where nothing can be read.
+    """Return the numbers (from 1) in a reply, unchecked and in its order, and notes.
 
-    Read as JSON where it holds any, else as whole lines that equal a text, else as the numbers in it.
+    The reply is read as JSON if it contains any, else as whole lines that equal a text, else as the
+    numbers in it. The numbers are None if nothing can be read.
     """
     found = _from_json(reply)
     if found is not None:
@@ -79,10 +83,12 @@ def parse(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]
 
 
 def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]]:
-    """The numbers (from 1) of the texts that `reply` names, and notes; None where it names none.
+    """Return the numbers (from 1) of the texts in a reply, and notes.
 
-    Lines, or what semicolons separate in a line, that equal a text, in the reply's order; where there are none, the texts that occur
-    anywhere in the reply, in their own order, as LEGO-GraphRAG's code reads every reply.
+    The numbers are None if the reply names no text. Lines that equal a text count, in the order of
+    the reply; a line may hold several texts separated by semicolons. If there are none, the texts
+    that occur anywhere in the reply count, in their own order. LEGO-GraphRAG's code reads every
+    reply in this second way.
 
     >>> from core.models.llm_chooser import parse_texts
     >>> parse_texts("A -> s -> C\\n- A -> r -> B", ["A -> r -> B", "A -> s -> C"])[0]
@@ -112,7 +118,9 @@ def parse_texts(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, lis
 
 
 def _from_json(reply: str) -> list[int] | None:
-    """The numbers of the first JSON object with `choices`, or of the first JSON list of numbers, in `reply`."""
+    """Return the numbers of the first JSON object with `choices`, or of the first JSON list of
+    numbers.
+    """
     found = json_reply(reply, ("choices",))
     for value in [found.value["choices"]] if found else json_lists(reply):
         if isinstance(value, list) and all(
@@ -125,20 +133,29 @@ def _from_json(reply: str) -> list[int] | None:
 
 
 class LLMChooser:
-    """A Chooser that shows the candidates to `chat` as a numbered list and reads back its numbers.
+    """A chooser that shows the candidates to a language model and reads its picks.
 
-    Positions come in the model's order. An empty list is a valid pick of nothing. Where nothing can be read from the reply,
-    the first `k` candidates are taken in the given order and a note says so; numbers that are out of range or repeated are
-    dropped with a note; where the list fills more than half of the model's context, its longest fitting beginning is shown.
-    The papers' code instead keeps every candidate whose text occurs anywhere in the reply, in candidate order. By one of the papers'
-    prompts (`prompt`) the model names texts in the place of numbers, in up to 512 tokens as in LEGO-GraphRAG's code.
+    Positions are in the model's order. An empty list is a valid pick of nothing. If the reply
+    cannot be read, the first `k` candidates are taken in the given order, with a note. Numbers that
+    are out of range or repeated are dropped, with a note. If the list fills more than half of the
+    model's context, its longest beginning that fits is shown. The papers' code instead keeps every
+    candidate whose text occurs anywhere in the reply, in candidate order.
+
+    Parameters
+    ----------
+    chat : the language model.
+    prompt : name of the prompt. With one of the papers' prompts the model names texts instead of
+        numbers, in up to 512 tokens as in LEGO-GraphRAG's code.
     """
 
     def __init__(self, chat: Chat, prompt: str = OURS):
         self.chat, self.prompt = chat, prompt
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """At most `k` of `texts` (any number where k <= 0) in the model's order. Raises what the model raises."""
+        """Pick at most `k` of `texts` (any number if k <= 0), in the model's order.
+
+        Raises the errors of the model.
+        """
         if not len(texts):
             return Choice(())
         most = len(texts) if k <= 0 else min(k, len(texts))
@@ -160,31 +177,38 @@ class LLMChooser:
         if numbers is None:
             why = f"“{shorten(reply.text)}”" if reply.text.strip() else reply.fault().rstrip(".")
             notes.append(
-                f"The model's reply could not be read ({why}), so the first {most} in the given order were taken."
+                f"The model's reply could not be read ({why}), so the first {most} in the given "
+                "order were taken."
             )
             return Choice(tuple(range(most)), usage=usage, notes=tuple(notes))
         valid = [n for n in numbers if 1 <= n <= shown]
         picked = list(dict.fromkeys(valid))
         if len(valid) < len(numbers):
             notes.append(
-                f"{len(numbers) - len(valid)} of the model's {len(numbers)} numbers are not in the list and were dropped."
+                f"{len(numbers) - len(valid)} of the model's {len(numbers)} numbers are not in "
+                "the list and were dropped."
             )
         if len(picked) < len(valid):
             notes.append(
-                f"{len(valid) - len(picked)} of the model's {len(numbers)} numbers were repeated and were dropped."
+                f"{len(valid) - len(picked)} of the model's {len(numbers)} numbers were repeated "
+                "and were dropped."
             )
         if len(picked) > most:
             notes.append(f"The model named {len(picked)}, of which the first {most} were taken.")
         return Choice(tuple(n - 1 for n in picked[:most]), usage=usage, notes=tuple(notes))
 
     def _fitting(self, task: Task, texts: Sequence[str], k: int) -> tuple[int, list[str]]:
-        """How many texts, from the first on, fit half of the context (at least 1), and a note where not all do."""
+        """Return how many of the first texts fit half of the context (at least 1), and notes.
+
+        A note says if some do not fit.
+        """
         half = self.chat.context // 2
 
         def fits(n: int) -> bool:
             return self.chat.count_tokens(prompt(task, texts[:n], min(k, n), self.prompt)) <= half
 
-        # a text costs at least 3 tokens (number, word, line break), so longer lists need not be counted as a whole
+        # A text costs at least 3 tokens (number, word, line break). Longer lists than that allows
+        # need not be counted.
         low, high = 1, min(len(texts), max(1, half // 3))
         if high == len(texts) and fits(high):
             return high, []
@@ -192,5 +216,6 @@ class LLMChooser:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if fits(middle) else (low, middle - 1)
         return low, [
-            f"Only the first {low} of {len(texts)} candidates fit into half of the model's context and were shown."
+            f"Only the first {low} of {len(texts)} candidates fit into half of the model's "
+            "context and were shown."
         ]

@@ -1,4 +1,4 @@
-"""Numbers that come from outside, such as a model server's: taken where they are numbers, else refused."""
+"""Checks of numbers from outside, such as those of a model server."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-MAX_TOKENS = 1_000_000_000  # of a prompt or a reply; a larger number is no count of either
-MAX_DIGITS = 400  # of a whole number in JSON; the largest float has 309
+MAX_TOKENS = 1_000_000_000  # limit of a token count; a larger number cannot be one
+MAX_DIGITS = 400  # limit of digits of a whole number in JSON; the largest float has 309
 
 
 def finite_number(value: Any) -> float:
-    """The value as a finite float.
+    """Return the value as a finite float.
 
     Raises
     ------
-    ValueError : for booleans, texts, NaN, infinities, and whole numbers beyond every float.
+    ValueError : for booleans, texts, NaN, infinities, and whole numbers beyond the range of floats.
 
     Examples
     --------
@@ -38,19 +38,22 @@ def finite_number(value: Any) -> float:
 
 
 def whole_number(value: Any, below: int) -> int:
-    """The value as a whole number from 0 up to, and not including, `below`. Raises ValueError."""
+    """Return the value as a whole number from 0 up to, but not including, `below`.
+
+    Raises ValueError.
+    """
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < below:
         raise ValueError(f"it is no whole number from 0 to {below - 1}")
     return value
 
 
 def token_count(value: Any) -> int:
-    """A number of tokens; 0 where there is none. Raises ValueError for what is no such number."""
+    """Return a number of tokens; 0 for None. Raises ValueError for anything else."""
     return 0 if value is None else whole_number(value, MAX_TOKENS + 1)
 
 
 def finite_vector(values: Any) -> np.ndarray:
-    """The values as float32 [d]. Raises ValueError where one is no number or too large for it."""
+    """Return the values as float32 [d]. Raises ValueError if one is no number or too large."""
     if not isinstance(values, Sequence) or isinstance(values, str) or not len(values):
         raise ValueError("it is no list of numbers")
     with np.errstate(over="ignore"):
@@ -61,7 +64,8 @@ def finite_vector(values: Any) -> np.ndarray:
 
 
 def read_json(data: str | bytes) -> Any:
-    """The value of a JSON text. Whole numbers of more than 400 digits are read as infinite.
+    """Return the value of a JSON text. Whole numbers of more than `MAX_DIGITS` digits become
+    infinite.
 
     Raises ValueError, UnicodeDecodeError, RecursionError.
     """

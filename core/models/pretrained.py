@@ -1,4 +1,4 @@
-"""A transformers model of a local folder or the model hub, loaded when it is first used."""
+"""A transformers model from a local folder or the model hub, loaded at the first use."""
 
 from __future__ import annotations
 
@@ -13,8 +13,17 @@ from core.runtime.places import Places
 
 
 class Pretrained:
-    """`weights` is a folder or a name on the hub; of each text `max_tokens` are read, on a processor `batch` texts at a time. `kind` is the
-    class of transformers that holds the network, in half precision on a graphics card."""
+    """A transformers model, in half precision on a graphics card.
+
+    Subclasses set `kind`, the class of transformers that holds the network.
+
+    Parameters
+    ----------
+    weights : a local folder, or a name on the model hub.
+    name : the name of the model here.
+    batch : texts per batch on a processor.
+    max_tokens : tokens of each text that are read.
+    """
 
     kind: ClassVar[str]
 
@@ -29,7 +38,10 @@ class Pretrained:
         return self._model is not None
 
     def engine(self) -> tuple[Any, Any]:
-        """The network, on a graphics card where there is one, and its tokenizer. Raises ModelUnavailable."""
+        """Return the network and its tokenizer. Raises ModelUnavailable.
+
+        The network is on a graphics card if there is one.
+        """
         if self._model is None:
             with spent("preparation", f"Loading {self.name}"):
                 self._model = self._load()
@@ -55,6 +67,7 @@ class Pretrained:
             ) from None
         except (OSError, ValueError) as error:
             raise ModelUnavailable(
-                f"{self.name}: {self.weights} cannot be loaded from this computer or the model hub. Put its weights in a folder and name "
+                f"{self.name}: {self.weights} cannot be loaded from this computer or the model "
+                "hub. Put its weights in a folder and name "
                 f"that folder in models.toml. ({shorten(str(error), 120)})"
             ) from error

@@ -1,4 +1,4 @@
-"""What language models cost, and the most that work may spend on them."""
+"""Prices of language models, and caps on what work may spend on them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOKENS = ("token", "tokens")
 
 @dataclass(frozen=True)
 class Price:
-    """Money for a million tokens that a model reads, and for a million that it writes.
+    """Price of a million prompt tokens and of a million reply tokens.
 
     >>> from core.models.price import Price
     >>> from core.types import Usage
@@ -32,22 +32,22 @@ class Price:
     currency: str = "USD"
 
     def of(self, usage: Usage) -> float:
-        """The money for so many tokens."""
+        """Return the price of this usage."""
         return (self.read * usage.tokens_in + self.written * usage.tokens_out) / MILLION
 
     @property
     def known(self) -> bool:
-        """Whether a price was given."""
+        """True if a price was given."""
         return bool(self.read or self.written)
 
 
 def money(prices: Mapping[str, Price], usage: Mapping[str, Usage]) -> float:
-    """The money for what was asked of models by name; those without a price cost none."""
+    """Return the price of the usage by model; models without a price cost nothing."""
     return sum(prices[name].of(used) for name, used in usage.items() if name in prices)
 
 
 def shown(amount: float, currency: str) -> str:
-    """An amount of money in words.
+    """Format an amount of money.
 
     >>> from core.models.price import shown
     >>> shown(1234.5, "USD"), shown(0.0421, "EUR"), shown(0.00002, "EUR"), shown(0.0, "USD")
@@ -61,12 +61,12 @@ def shown(amount: float, currency: str) -> str:
 
 
 class CapReached(HopscopeError):
-    """Work stopped before it would have gone over its cap."""
+    """Error of work that was stopped before it exceeded its cap."""
 
 
 @dataclass(frozen=True)
 class Cap:
-    """The most that an evaluation or a build may spend in all: tokens, or money where no unit or a currency is given."""
+    """Limit of what an evaluation or a build may spend in all, in tokens or in money."""
 
     most: float
     tokens: bool = False
@@ -76,7 +76,9 @@ class Cap:
 
 
 def cap_of(text: str) -> Cap | None:
-    """The cap that a text such as `5`, `2.50 USD` or `200000 tokens` names; None for an empty one. Raises BadInput.
+    """Parse a cap such as `5`, `2.50 USD` or `200000 tokens`; None for an empty text.
+
+    A number without a unit is money. Raises BadInput.
 
     >>> from core.models.price import cap_of
     >>> cap_of("2.50"), cap_of("200_000 tokens")
@@ -92,11 +94,18 @@ def cap_of(text: str) -> Cap | None:
 
 
 class Spending:
-    """What work has spent, by the prices of its models, and whether another piece of it may be begun under its cap.
+    """Account of what work has spent, which decides if another piece may begin under its cap.
 
-    What a piece costs, such as a question, is not known before it was asked. So none is begun unless as much is left as the dearest one so
-    far took, for it and for each at work; until one has ended that cost something, one is at work. Of work that is taken up again, what
-    its `pieces` took on average counts at first.
+    The cost of a piece, such as a question, is unknown before it is done. A piece therefore begins
+    only if the rest of the cap covers the most expensive piece so far, for it and for each running
+    piece. Until a piece with a cost has ended, only one runs at a time.
+
+    Parameters
+    ----------
+    prices : prices by model.
+    before : usage of earlier pieces, for work that is resumed.
+    cap : the limit, if any.
+    pieces : number of earlier pieces; their average cost is the first estimate.
     """
 
     def __init__(
@@ -112,24 +121,27 @@ class Spending:
 
     @property
     def currency(self) -> str:
-        """That of the prices."""
+        """Currency of the prices."""
         return next(
             (price.currency for price in self.prices.values() if price.known), Price().currency
         )
 
     def amount(self, usage: Mapping[str, Usage]) -> float:
-        """Tokens, or money, as the cap counts."""
+        """Return the usage in the unit of the cap, tokens or money."""
         if self.cap is not None and self.cap.tokens:
             return sum(used.tokens_in + used.tokens_out for used in usage.values())
         return money(self.prices, usage)
 
     def ended(self, piece: Account) -> None:
-        """A piece has ended that cost this; one whose replies were saved cost nothing, and says nothing of the next."""
+        """Record the cost of a piece that has ended.
+
+        A piece whose replies were all saved costs nothing, and changes no estimate.
+        """
         with self._lock:
             self._dearest = max(self._dearest or 0.0, self.amount(piece.usage)) or None
 
     def may_begin(self, at_work: int) -> bool:
-        """Whether another piece may be begun beside those at work."""
+        """Return whether another piece may begin, with this number of running pieces."""
         if self.cap is None:
             return True
         spent, dearest = self.amount(self.account.usage), self._dearest
@@ -138,32 +150,43 @@ class Spending:
         return spent + (at_work + 1) * dearest <= self.cap.most
 
     def words(self, done: int, total: int) -> str:
-        """`0.12 of about 1.30 USD`, by the rows that are done; empty where no model has a price."""
+        """Describe the money spent and expected in total, from the number of done pieces.
+
+        The text is empty if no model has a price.
+        """
         if not done or not any(price.known for price in self.prices.values()):
             return ""
         spent = money(self.prices, self.account.usage)
-        return f"{shown(spent, self.currency)} spent, about {shown(spent * total / done, self.currency)} in all"
+        return (
+            f"{shown(spent, self.currency)} spent, about "
+            f"{shown(spent * total / done, self.currency)} in all"
+        )
 
     def so_far(self) -> str:
-        """What is spent, as the cap counts: `0.12 of 1.30 USD`, `700 of 714 tokens`."""
-        assert self.cap is not None  # else nothing is counted against one
+        """Describe the part of the cap that is spent: `0.12 of 1.30 USD`, `700 of 714 tokens`."""
+        assert self.cap is not None  # only called with a cap
         spent = self.amount(self.account.usage)
         said = f"{spent:,.0f}" if self.cap.tokens else shown(spent, "").strip()
         return f"{said} of {self.cap.words(self.currency)}"
 
 
 def prices_of(models: Any, names: Iterable[str], cap: Cap | None, what: str) -> dict[str, Price]:
-    """The prices of the language models among these names or roles, by the name of their row. Raises BadInput for a cap in money where
-    none that `what` asks has a price, or where prices differ in currency."""
+    """Return the prices of the language models among these names or roles, by model name.
+
+    Raises BadInput if the cap is in money and no model of `what` has a price, or if the prices are
+    in several currencies and the cap is not in tokens.
+    """
     price = getattr(models, "price", lambda name: None)
     prices = dict(found for name in names if (found := price(name)) is not None)
     known = [one for one in prices.values() if one.known]
     if len({one.currency for one in known}) > 1 and (cap is None or not cap.tokens):
         raise BadInput(
-            "The prices of the models are in several currencies; give all of them in one in models.toml, or a cap in tokens."
+            "The prices of the models are in several currencies; give all of them in one in "
+            "models.toml, or a cap in tokens."
         )
     if cap is not None and not cap.tokens and not known:
         raise BadInput(
-            f"No model of {what} has a price; give price_in and price_out in its row of models.toml, or a cap in tokens."
+            f"No model of {what} has a price; give price_in and price_out in its row of "
+            "models.toml, or a cap in tokens."
         )
     return prices

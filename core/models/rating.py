@@ -1,4 +1,7 @@
-"""A language model that rates the items of a numbered list, as Think-on-Graph prunes relations and entities."""
+"""A language model that rates the items of a numbered list.
+
+Think-on-Graph prunes relations and entities in this way.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,16 @@ from core.prompts import messages, numbered, plain, prompts
 from core.types import Usage
 
 PAIR = re.compile(r"(?<![\d.])(\d{1,6})\D+?(\d{1,3}(?:\.\d+)?)")  # a number and its score
-TOP = 10  # the highest score, which counts as 1
+TOP = 10  # the highest score, mapped to 1
 
 
 @dataclass(frozen=True)
 class Rated:
-    """The scores (above 0 to 1) of the rated positions, best first; None where nothing could be read. With cost and notes."""
+    """Ratings of a language model, with usage and notes.
+
+    `scores` maps rated positions to scores above 0 and at most 1, best first. It is None if nothing
+    could be read.
+    """
 
     scores: dict[int, float] | None
     usage: Usage = Usage()
@@ -29,10 +36,19 @@ class Rated:
 
 
 def rate(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int) -> Rated:
-    """What `chat` says of `texts`, seen from `start`: at most `k` of them with scores; the rest count as 0.
+    """Let a language model rate texts; at most `k` get a score, and the others count as 0.
 
-    A reply without JSON is read as pairs of numbers, item and score. Numbers that are not in the list and repeated ones are
-    dropped with a note. Where the list does not fit into the context, its first half is shown, and so on.
+    A reply without JSON is read as pairs of numbers, item and score. Numbers that are not in the
+    list, and repeated ones, are dropped with a note. If the list does not fit into the context, its
+    first half is shown, and so on.
+
+    Parameters
+    ----------
+    chat : the language model.
+    task : the question and the kind of texts.
+    start : the entity from which the texts are reached.
+    texts : the items to rate.
+    k : most items with a score.
     """
     shown, notes = len(texts), []
     room = chat.context - _longest(k)
@@ -40,7 +56,8 @@ def rate(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int) -> Ra
         shown //= 2
     if shown < len(texts):
         notes.append(
-            f"Only the first {shown} of {len(texts)} {PLURAL[task.unit]} fit into the model's context and were rated."
+            f"Only the first {shown} of {len(texts)} {PLURAL[task.unit]} fit into the model's "
+            "context and were rated."
         )
     asked, most = _messages(task, start, texts[:shown], k), min(k, shown)
     reply = chat.reply(
@@ -76,7 +93,7 @@ def rate(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int) -> Ra
 
 
 def _longest(k: int) -> int:
-    """Tokens that `k` ratings may take."""
+    """Return the token limit for `k` ratings."""
     return 24 + 20 * k
 
 
@@ -105,7 +122,7 @@ def _schema(n: int, k: int) -> dict[str, Any]:
 
 
 def _pairs(reply: str) -> list[tuple[int, float]] | None:
-    """(number, score) as the reply names them; None where there are none to read."""
+    """Return the (number, score) pairs of a reply; None if there are none."""
     parsed = json_reply(reply, ("ratings",))
     if parsed is not None:
         try:
@@ -117,7 +134,10 @@ def _pairs(reply: str) -> list[tuple[int, float]] | None:
 
 
 def _rating(number: Any, score: Any) -> tuple[int, float]:
-    """The number of an item and its score; models write both as texts too. Raises ValueError."""
+    """Return the number of an item and its score. Raises ValueError.
+
+    Models write both as texts too.
+    """
     place, value = (
         finite_number(float(one) if isinstance(one, str) else one) for one in (number, score)
     )

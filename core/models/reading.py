@@ -1,4 +1,7 @@
-"""How candidates are read by a dear model: those first that are expected to be the best, and what is known of all so far."""
+"""Order in which an expensive model reads candidates, the most promising first.
+
+The scores read so far predict which of the other candidates score best.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,18 @@ from core.runtime.meter import Advance
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-FIRST = 64  # texts that are read before the others are expected for the first time; where there are no more, all are read at once
-# texts that are read before the others are expected anew: so many times those wanted, within bounds
+# Texts that are read before the first prediction. Smaller sets are read all at once.
+FIRST = 64
+# Texts that are read between two predictions: most, least, and per wanted result.
 ROUND, LEAST, TIMES = (96, 16, 3)
-LEARNT = 512  # scores from which expectations are made
-LIKELIEST = 400  # texts whose chance is computed
-AT_HAND = 0.03  # seconds within which the first are read where they, and so most likely all, were read before
-# Variances, by the evidence of development questions of MetaQA and CWQ:
+LEARNT = 512  # scores to which the prediction is fitted
+LIKELIEST = 400  # texts whose probability to be among the best is computed
+# If the first texts are read within so many seconds, their scores were remembered, and most likely
+# those of all texts are.
+AT_HAND = 0.03
+# Prior variances, chosen by the model evidence on development questions of MetaQA and CWQ.
 GROUP, WORDS, TOKENS, LENGTH, NOISE = 0.025, 0.44, 0.45, 0.03, 0.008
-WORDS_ALONE = 1.0  # of words where nothing is known of tokens
+WORDS_ALONE = 1.0  # variance of words without token vectors
 WORD = re.compile(r"[^\W_]+")
 PLURAL = {
     "relation": "relations",
@@ -37,12 +43,13 @@ PLURAL = {
     "sentence": "sentences",
 }
 
-ALONE = threading.Lock()  # held while the number of threads is another
+ALONE = threading.Lock()  # held while the number of BLAS threads is changed
 
 
 @cache
 def _blas() -> Any:
-    import scipy.linalg  # noqa: F401  # what is loaded now is found
+    # Loads the BLAS library first, since the controller finds only loaded libraries.
+    import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
     return ThreadpoolController()
@@ -50,25 +57,35 @@ def _blas() -> Any:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Linear algebra by one thread, the same sums whatever the machine: for matrices this small several threads wait for one another, and
-    beside other work take fifty times as much of the processor."""
+    """Limit linear algebra to one thread within the block.
+
+    Sums are then the same on every machine. For matrices this small, several threads wait for one
+    another, and next to other work take fifty times as much processor time.
+    """
     with ALONE, _blas().limit(limits=1, user_api="blas"):
         yield
 
 
 def counted(number: int, unit: str) -> str:
-    """So many of a kind of candidates: `960 paths`, `1 path`."""
+    """Format a number of candidates: `960 paths`, `1 path`."""
     if number != 1:
         return f"{number:,} {PLURAL.get(unit, 'texts')}"
     return f"1 {'entity' if unit == 'node' else unit}"
 
 
 class Expectation:
-    """Which texts to read next, and how many of the best are not read yet, by the scores of those that were read: a Gaussian process.
+    """Prediction of the best unread texts from the scores of those that were read.
 
-    Score = mean + group + words + tokens + length + noise with independent normal priors, whose variances relative to one another are the
-    constants above; the mean and the scale of all are estimated. `tokens` gives cheap vectors of the texts, float [n, d], such as the means
-    of their input vectors. It depends on nothing but these, the texts, their groups, and the scores.
+    It is a Gaussian process: score = mean + group + words + tokens + length + noise, with
+    independent normal priors. Their variances relative to one another are the constants above. The
+    mean and the common scale are estimated. The prediction depends only on the texts, their groups,
+    the token vectors and the scores.
+
+    Parameters
+    ----------
+    texts : the candidates.
+    groups : int [n]; equal for candidates that are alike. None without groups.
+    tokens : returns cheap vectors of texts, float [n, d], such as the means of their input vectors.
     """
 
     def __init__(
@@ -88,7 +105,11 @@ class Expectation:
         return features(self._texts, self._groups, WORDS_ALONE if self._given is None else WORDS)
 
     def begin(self, number: int) -> np.ndarray:
-        """int64 positions to begin with, at most `number`: the first of each group, large groups first; without groups spread evenly."""
+        """Return at most `number` positions to begin with, int64.
+
+        These are the first of each group, large groups first. Without groups they are evenly
+        spaced.
+        """
         if self._groups is None:
             return np.unique(np.linspace(0, len(self._texts) - 1, number).astype(np.int64))
         _, first, sizes = np.unique(self._groups, return_index=True, return_counts=True)
@@ -98,10 +119,19 @@ class Expectation:
     def order(
         self, read: np.ndarray, scores: np.ndarray, best: int, among: np.ndarray | None = None
     ) -> tuple[np.ndarray, float]:
-        """int64 positions of all others, those likeliest to be among the `best` first, ties by position; and how many of the best are
-        expected among them.
+        """Order the unread texts by their probability to be among the best.
 
-        `read` int64 [m] with their scores [m]; those `among` which the best are sought are all unless bool [n] is given.
+        Parameters
+        ----------
+        read : int64 [m], positions of the texts that were read.
+        scores : float [m], their scores.
+        best : number of best texts that are sought.
+        among : bool [n], the texts among which they are sought; None for all.
+
+        Returns
+        -------
+        The positions of the other texts, int64, the most probable first and ties by position, and
+            the expected number of the best among them.
         """
         from scipy.linalg import solve_triangular
 
@@ -115,7 +145,7 @@ class Expectation:
         rest = known - mean * ones
         scale = np.sqrt(rest @ rest / len(rest))
         expected = mean + self._weighed(some, solve_triangular(root, rest, lower=True, trans="T"))
-        expected = np.round(expected, 9)  # so that ties are ties whatever the order of a sum
+        expected = np.round(expected, 9)  # ties stay ties, in whatever order sums are computed
         sought = np.ones(len(expected), bool) if among is None else among.copy()
         reached = np.sort(found[sought[read]])[::-1]
         sought[read] = False
@@ -134,7 +164,7 @@ class Expectation:
         ), float(chances.sum())
 
     def _likeness(self, some: np.ndarray, others: np.ndarray) -> np.ndarray:
-        """float64 [s, o]: the covariances of texts at these positions, without noise."""
+        """Return the covariances of the texts at these positions without noise, float64 [s, o]."""
         alike = (self._rows[some] @ self._rows[others].T).toarray()
         return (
             alike if self._tokens is None else alike + self._tokens[some] @ self._tokens[others].T
@@ -145,7 +175,7 @@ class Expectation:
         return own if self._tokens is None else own + (self._tokens[some] ** 2).sum(axis=1)
 
     def _weighed(self, some: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """float64 [n]: the covariances of all texts with some, in a sum with these weights."""
+        """Return the weighted sums of the covariances of all texts with some, float64 [n]."""
         every = self._rows @ (self._rows[some].T @ weights)
         if self._tokens is None:
             return every
@@ -153,21 +183,27 @@ class Expectation:
 
 
 def _chances(above: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """The chances that normal numbers with these means and standard deviations are above 0; half where both are 0."""
+    """Return the probabilities that normal variables are above 0; one half if both arguments are 0.
+
+    The arguments are their means and standard deviations.
+    """
     from scipy.special import ndtr
 
     return ndtr(above / np.maximum(spread, 1e-12))
 
 
 def _scaled(rows: np.ndarray) -> np.ndarray:
-    """float64 [n, d]: vectors about their mean, with squared lengths of 1 on average."""
+    """Return centred vectors with a mean squared length of 1, float64 [n, d]."""
     about = rows.astype(np.float64) - rows.mean(axis=0, dtype=np.float64)
     return about / max(np.sqrt((about**2).sum(axis=1).mean()), 1e-12)
 
 
 def features(texts: Sequence[str], groups: np.ndarray | None, words: float) -> csr_matrix:
-    """float64 [n, 1 + groups + words]: the number of a text's words about the mean, its group, and each of its words; the squares of each
-    kind have their variance in sum (on average, for the first)."""
+    """Return the features of texts for the Gaussian process, float64 [n, 1 + groups + words].
+
+    The features are the centred number of words, the group, and each word. The squares of the
+    features of each kind sum to its variance (on average, for the number of words).
+    """
     from scipy.sparse import coo_matrix, csr_matrix, hstack
 
     places: dict[str, int] = {}
@@ -190,10 +226,16 @@ def features(texts: Sequence[str], groups: np.ndarray | None, words: float) -> c
 
 
 class Reading:
-    """The scores of candidates as they come, one for each distinct text. The progress is sent how many there are and the best of them,
-    `task.preview` all that are scored so far.
+    """Scores of candidates as they arrive, one for each distinct text.
 
-    `tokens` gives cheap vectors of texts, float [n, d], where there are any.
+    The number of scores and the best text are reported as progress. `task.preview` receives all
+    scores so far.
+
+    Parameters
+    ----------
+    task : the question, limits, and the preview.
+    texts : the candidates.
+    tokens : returns cheap vectors of texts, float [n, d]; None without such vectors.
     """
 
     def __init__(
@@ -205,17 +247,17 @@ class Reading:
         self._places: dict[str, list[int]] = {}
         for position, text in enumerate(texts):
             self._places.setdefault(text, []).append(position)
-        # the distinct texts in the order of their first appearance
+        # The distinct texts in the order of their first occurrence.
         self.distinct = list(self._places)
-        # of these that are read
+        # The number of distinct texts that are read at most.
         self.most = min(task.read or len(self.distinct), len(self.distinct))
-        self.scores = np.full(len(texts), np.nan)  # float64 [n]; NaN of those that are not read
+        self.scores = np.full(len(texts), np.nan)  # float64 [n]; NaN for unread texts
         self.scored = np.zeros(len(texts), bool)
         self._task, self._tokens, self._done, self._best = task, tokens, 0, (-np.inf, "")
         self._advance = Advance(f"Ranking {counted(len(texts), task.unit)}", self.most)
 
     def received(self, texts: Sequence[str], scores: np.ndarray) -> None:
-        """Take the scores of some of the distinct texts; what is there twice has one score."""
+        """Record the scores of some distinct texts. Equal candidates share one score."""
         for text, score in zip(texts, scores.tolist(), strict=True):
             self.scores[self._places[text]] = score
             self.scored[self._places[text]] = True
@@ -228,11 +270,12 @@ class Reading:
             self._task.preview(positions, self.scores[positions])
 
     def through(self, read: Callable[[list[str]], object], fixed: bool = False) -> np.ndarray:
-        """float64 [n]: the scores once `read`, which hands them to `received`, was called with the distinct texts, part by part.
+        """Call `read` with parts of the distinct texts, and return the scores, float64 [n].
 
-        Those first that are expected to be the best; at most `task.read`, and no more once as many of the best are expected among those
-        read as `task.recall` says. Where all are read and nobody looks on there is one part; so there is if `fixed`, for models that give
-        other digits in other batches.
+        `read` must pass the scores to `received`. Texts that are expected to score best are read
+        first. At most `task.read` are read, and none once the fraction `task.recall` of the best is
+        expected to be read. There is one part only if all are read and there is no preview, or with
+        `fixed`, which is for models whose scores depend on the batch.
         """
         few = len(self.distinct) <= FIRST // (1 + bool(self._task.earlier))
         if (
@@ -256,7 +299,7 @@ class Reading:
         return self.most == len(self.distinct) and self._task.recall >= 1
 
     def _parts(self) -> Iterator[np.ndarray]:
-        """int64 positions of the distinct texts to read next."""
+        """Yield positions of the distinct texts to read next, int64."""
         task, number = self._task, len(self.distinct)
         first = np.array([places[0] for places in self._places.values()], np.int64)
         earlier = {
@@ -264,7 +307,7 @@ class Reading:
         }
         texts, before = [*self.distinct, *earlier], np.arange(number, number + len(earlier))
         groups = task.groups
-        if groups is not None:  # of what was read earlier each is a group by itself
+        if groups is not None:  # each earlier text is a group of its own
             groups = np.concatenate(
                 [np.unique(groups[first], return_inverse=True)[1].ravel(), before]
             )

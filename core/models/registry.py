@@ -1,4 +1,7 @@
-"""The models by name or role: declared in models.toml, made when first asked for, one copy of each a process."""
+"""Registry of models by name or role.
+
+Models are declared in models.toml and made at their first use, once in a process.
+"""
 
 from __future__ import annotations
 
@@ -34,19 +37,25 @@ from core.models.weights import weights_folder
 from core.sharing import check_administrator
 from core.watch import NO_WATCH, Watch
 
-REFUSALS = "refusals.json"  # in a person's folder: what servers were seen to refuse
+REFUSALS = "refusals.json"  # file in the user's folder: request fields that servers refused
 
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """One declared model as the Models page shows it.
+    """A declared model as the page Models shows it.
 
-    `present` tells whether it can be used here now as far as that can be told without loading it (a server counts as
-    present); `how_to_get` is a sentence, empty where it is present; `memory_bytes` is about what it takes once loaded;
-    `own` tells a person's own row from a shipped one; `fetchable` whether `Registry.fetch` can get it; `figures` is what was
-    measured of one that was trained from shipped questions; `refuses` are the parts of requests that a server was seen to refuse;
-    `profile` is what was measured of a server; `languages` are the codes of those it was trained on, none where that
-    is many or not known.
+    Parameters
+    ----------
+    present : true if it can be used here now, as far as that is known without loading it. A server
+        counts as present.
+    how_to_get : a sentence on how to get it; empty if it is present.
+    memory_bytes : approximate memory once loaded.
+    own : true for a row of the user, false for a shipped one.
+    fetchable : true if `Registry.fetch` can get it.
+    figures : measurements of a model that was trained from shipped questions.
+    refuses : request fields that the server was seen to refuse.
+    profile : measurements of a server.
+    languages : codes of the languages it was trained on; none if these are many or unknown.
     """
 
     name: str
@@ -70,23 +79,22 @@ class ModelInfo:
 
 
 class Registry:
-    """Implements `core.models.base.Models`. Safe to use from several threads."""
+    """Implementation of `core.models.base.Models`, safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._made: dict[str, Any] = {}
-        self._windows: dict[
-            tuple[str, int, float], Window
-        ] = {}  # of servers, by address, fixed number, and seconds until a reply is late
-        self._stamps: dict[str, str] = {}  # of the weights that each model was made with
+        # Request windows of servers, by address, fixed size, and timeout in seconds.
+        self._windows: dict[tuple[str, int, float], Window] = {}
+        self._stamps: dict[str, str] = {}  # of the weights with which each model was made
         self._rows: dict[str, Row] = {}
         self._roles: dict[str, str] = {}
         self._faults: tuple[str, ...] = ()
-        self._rows_text = ""  # all rows as `signature` has them, written once
+        self._rows_text = ""  # all rows as text for `signature`, computed once
         self.reload()
 
     def reload(self) -> None:
-        """Read models.toml anew, shipped and own; models whose row changed are made anew."""
+        """Read the shipped and the user's models.toml again, and drop models with a changed row."""
         with self._lock:
             found = declared.merged()
             rows, roles, self._faults = found.rows, found.roles, found.faults
@@ -105,18 +113,22 @@ class Registry:
             _close(made)
 
     def faults(self) -> tuple[str, ...]:
-        """A sentence for each entry of the person's models.toml that cannot be used; it costs itself alone."""
+        """Return a sentence for each entry of the user's models.toml that cannot be used.
+
+        Such an entry is left out, and the others still apply.
+        """
         return self._faults
 
     @property
     def roles(self) -> dict[str, str]:
-        """The model's name for each role."""
+        """The name of the model of each role."""
         return dict(self._roles)
 
     def signature(self, name: str | None = None) -> str:
-        """A text that changes whenever a role, a model's declaration or weights trained here do; part of the keys of remembered results.
+        """Return a text that changes with any role, declaration or weights trained here.
 
-        With a `name` or role, a text that changes only when that model is another one. Raises BadParameter.
+        It is part of the keys of remembered results. With a `name` or role, it changes only if that
+        model does. Raises BadParameter.
         """
         if name is not None:
             return self._weights(name) + (
@@ -129,10 +141,10 @@ class Registry:
             return f"({sorted(self._roles.items())!r}, {self._rows_text}, {stamps!r})"
 
     def weights(self, name: str) -> str:
-        """A text that tells a model's weights from others wherever it runs: their sha256 where it is declared, else how it is declared,
-        without what no whole reply depends on.
+        """Return a text that identifies a model's weights on any computer.
 
-        Raises BadParameter.
+        It is their declared sha256, else the declaration without settings that do not change
+        replies. Raises BadParameter.
         """
         return getattr(self.resolve(name).settings, "sha256", "") or self._weights(name)
 
@@ -141,54 +153,67 @@ class Registry:
         return repr((row.backend, row.settings, row.settings.stamp(self._rows)))
 
     def price(self, name: str) -> tuple[str, Price] | None:
-        """The name of the row of a language model, and its price; None for another model, or none that is declared."""
+        """Return the row name and the price of a language model; None for other or undeclared
+        models.
+        """
         row = self._rows.get(self._roles.get(name, name))
         if row is not None and row.kind == "chat":
             return (row.name, Price(row.price_in, row.price_out, row.currency))
         return None
 
     def title(self, name: str) -> str:
-        """The title of a model or role up to its first comma. Raises BadParameter."""
+        """Return the title of a model or role up to its first comma. Raises BadParameter."""
         row = self.resolve(name)
         return (row.title or row.name).split(",")[0]
 
     def resolve(self, name: str) -> Row:
-        """The row of a model or role name. Raises BadParameter with the nearest valid name."""
+        """Return the row of a model or role. Raises BadParameter with the nearest valid name."""
         row = self._rows.get(self._roles.get(name, name))
         if row is None:
             raise BadParameter(
-                f"“{name}” is no declared model or role.{nearest(name, (*self._roles, *self._rows))}"
+                f"“{name}” is no declared model or "
+                f"role.{nearest(name, (*self._roles, *self._rows))}"
             )
         return row
 
     def languages(self, name: str) -> tuple[str, ...]:
-        """The codes of the languages that a model or role was trained on; none where it is many, or not known. Raises BadParameter."""
+        """Return the codes of the languages that a model or role was trained on.
+
+        The tuple is empty if these are many or unknown. Raises BadParameter.
+        """
         return tuple(self.resolve(name).languages.split())
 
     def is_chat(self, name: str) -> bool:
-        """Whether a model or role name means a language model. Raises BadParameter."""
+        """Return whether a name or role means a language model. Raises BadParameter."""
         return self.resolve(name).kind == "chat"
 
     def encoder(self, name: str = "encoder") -> Encoder:
-        """A sentence encoder. Raises BadParameter, ModelUnavailable."""
+        """Return a sentence encoder. Raises BadParameter, ModelUnavailable."""
         return self._of_kind(name, ("encoder",), "an encoder")
 
     def chat(self, role: str = "answer") -> Chat:
-        """A language model by role or name. Raises BadParameter, and ModelUnavailable where its file is not here."""
+        """Return a language model by role or name.
+
+        Raises BadParameter, and ModelUnavailable if its file is not here.
+        """
         return self._of_kind(role, ("chat",), "a language model")
 
     def scorer(self, name: str) -> Scorer:
-        """A scorer by role or name; an encoder scores by cosine. Raises BadParameter, ModelUnavailable."""
+        """Return a scorer by role or name; an encoder scores by cosine.
+
+        Raises BadParameter, ModelUnavailable.
+        """
         found = self._of_kind(name, ("scorer", "reranker", "encoder"), "a scorer")
         if self.resolve(name).kind == "encoder":
             return EncoderScorer(found)
         return found
 
     def chooser(self, expression: str) -> Chooser:
-        """A chooser by expression, such as "encoder", "choose" or "prefilter(encoder, choose, 32)".
+        """Return the chooser of an expression such as "encoder" or "prefilter(encoder, choose,
+        32)".
 
-        A language model's name means that it picks from a numbered list, or by the prompt that `prompted` names. Raises BadParameter,
-        ModelUnavailable.
+        A language model picks from a numbered list, or by the prompt named with `prompted`. Raises
+        BadParameter, ModelUnavailable.
         """
         return combine.build(expression, self._chooser, self.scorer)
 
@@ -202,12 +227,12 @@ class Registry:
         return LLMChooser(self.chat(name), prompt or OURS)
 
     def declared(self) -> list[ModelInfo]:
-        """Every declared model, in the order of the files."""
+        """Return all declared models, in the order of the files."""
         with self._lock:
             return [self.info(name) for name in self._rows]
 
     def info(self, name: str) -> ModelInfo:
-        """One model by name or role. Raises BadParameter."""
+        """Return a model by name or role. Raises BadParameter."""
         row = self.resolve(name)
         why = row.settings.missing(row, self._rows)
         made = self._made.get(row.name)
@@ -233,7 +258,10 @@ class Registry:
         )
 
     def set_role(self, role: str, name: str, save: bool = True) -> None:
-        """Give `role` to the model `name`; with `save` also in the person's models.toml. Raises BadParameter, NotAllowed."""
+        """Assign `role` to the model `name`; with `save`, also in the user's models.toml.
+
+        Raises BadParameter, NotAllowed.
+        """
         check_administrator("choose which model does what")
         with self._lock:
             declared.check_role(role, name, self._rows, "Models")
@@ -253,10 +281,25 @@ class Registry:
         key: str = "",
         **settings: Any,
     ) -> ModelInfo:
-        """Declare a model or server and save it in the person's models.toml; `settings` are the keys of its row there.
+        """Declare a model or server, and save it in the user's models.toml.
 
-        A row of the same name is replaced. It is given the roles `serves`. A server's `key` goes to the file of keys, for its address
-        alone. Raises BadParameter, BadInput, and NotAllowed where people share and this is not the administrator.
+        A row of the same name is replaced.
+
+        Parameters
+        ----------
+        name : its name.
+        kind : encoder, scorer, chat and so on.
+        backend : the library or program that runs it.
+        serves : roles that it gets.
+        key : API key of a server, saved in the file of keys for its address alone.
+        settings : the other keys of its row.
+
+        Raises
+        ------
+        BadParameter, BadInput
+            For invalid values.
+        NotAllowed
+            If Hopscope is shared and the user is not the administrator.
         """
         check_administrator("add models")
         if "url" in settings:
@@ -271,26 +314,30 @@ class Registry:
             with changing(declared.own_file()):
                 rows, roles = declared.raw_own()
                 declared.save(rows | {name: values}, roles | dict.fromkeys(serves, name))
-            dropped = self._made.pop(name, None)  # its key may be another one
+            dropped = self._made.pop(name, None)  # its key may have changed
         _close(dropped)
         self.reload()
         return self.info(name)
 
     def measure(self, name: str, watch: Watch = NO_WATCH) -> ServerProfile:
-        """Ask a server what it can do, and keep that: requests keep to it from now on, and its row's context to the prompts that it reads.
+        """Measure what a server can do, and save the result.
 
-        Takes a minute or two. Raises BadParameter for a model that is no language model behind a server, ModelFailed, ModelUnavailable,
-        NotAllowed, and what `watch` raises.
+        Later requests respect the result, and the context of its row is set to the prompt length
+        that the server reads. Takes a minute or two.
+
+        Raises BadParameter for a model that is no language model behind a server, ModelFailed,
+        ModelUnavailable, NotAllowed, and what `watch` raises.
         """
         check_administrator("measure servers")
         row = self.resolve(name)
         if not isinstance(row.settings, OpenAI):
             raise BadParameter(
-                f"“{row.name}” is no language model behind a server, so there is nothing to measure."
+                f"“{row.name}” is no language model behind a server, so there is nothing to "
+                "measure."
             )
         profile = measure(row.settings.client(row.name), watch)
         save_profile(row.name, row.settings.url, row.settings.model, profile)
-        _refusals(row).keep(())  # what it was seen to refuse before is measured anew
+        _refusals(row).keep(())  # the measurement replaces earlier refusals
         with self._lock, changing(declared.own_file()):
             rows, roles = declared.raw_own()
             values = rows.get(row.name, {})
@@ -309,11 +356,26 @@ class Registry:
     def measure_encoder(
         self, name: str = "encoder", watch: Watch = NO_WATCH, again: bool = True
     ) -> Speeds | None:
-        """What was measured of each way to compute the shipped kind of encoder on this computer, the fastest exact one of which is used
-        from the next load on. Unless `again`, what was measured before with the same versions; None for another kind of encoder.
+        """Measure each way to compute the shipped kind of encoder on this computer.
 
-        Takes some seconds of one core. Raises BadParameter, ModelUnavailable, HopscopeError where nothing can be measured, NotAllowed, and
-        what `watch` raises.
+        The fastest exact way is used from the next load on. Takes some seconds of one core.
+
+        Parameters
+        ----------
+        name : the encoder.
+        watch : cancellation and progress.
+        again : if false, an earlier measurement with the same versions is returned.
+
+        Returns
+        -------
+        The measurements; None for another kind of encoder.
+
+        Raises
+        ------
+        HopscopeError
+            If nothing can be measured.
+        BadParameter, ModelUnavailable, NotAllowed
+            As other methods do. Errors of `watch` are raised too.
         """
         check_administrator("measure models")
         row = self.resolve(name)
@@ -323,7 +385,10 @@ class Registry:
         return found or measured(row.settings.place(), watch)
 
     def remove(self, name: str) -> None:
-        """Take a person's own row out of their models.toml, with the roles it had there. Raises BadParameter, NotAllowed."""
+        """Remove a row of the user from their models.toml, with its roles.
+
+        Raises BadParameter, NotAllowed.
+        """
         check_administrator("remove models")
         with self._lock, changing(declared.own_file()):
             rows, roles = declared.raw_own()
@@ -338,7 +403,10 @@ class Registry:
         self.reload()
 
     def fetch(self, name: str, watch: Watch = NO_WATCH) -> Path:
-        """Get the file of a model that has sources; see `core.models.fetch.fetch`. Raises BadParameter, ModelUnavailable, NotAllowed."""
+        """Download the weights of a model that has sources; see `core.models.fetch.fetch`.
+
+        Raises BadParameter, ModelUnavailable, NotAllowed.
+        """
         check_administrator("fetch models")
         row = self.resolve(name)
         if isinstance(row.settings, MiniLM) and row.settings.fetchable:
@@ -354,14 +422,14 @@ class Registry:
         return fetch(row.name, row.settings, weights_folder(row.settings.file), watch)
 
     def unload(self, name: str) -> None:
-        """Let go of a model's memory; the next use loads it anew. Raises BadParameter, NotAllowed."""
+        """Free a model's memory; the next use loads it again. Raises BadParameter, NotAllowed."""
         check_administrator("unload models")
         with self._lock:
             made = self._made.pop(self._roles.get(name, name), None)
         _close(made)
 
     def close(self) -> None:
-        """Let go of the memory of all models; the next use of one loads it anew."""
+        """Free the memory of all models; the next use of one loads it again."""
         with self._lock:
             made = list(self._made.values())
             self._made.clear()
@@ -369,8 +437,11 @@ class Registry:
             _close(model)
 
     def forget(self) -> None:
-        """Drop the vectors and replies that loaded models remember in memory, so that what comes next is timed as if it were new: of a
-        reply that is kept on disk, the time that it took is told with it."""
+        """Drop the vectors and replies that loaded models remember in memory.
+
+        What follows is then timed as if it were new. A reply kept on disk is stored with the time
+        that it took.
+        """
         with self._lock:
             made = list(self._made.values())
         for model in made:
@@ -378,8 +449,11 @@ class Registry:
                 model.forget()
 
     def _share_windows(self) -> None:
-        """Have the language models behind one address send it no more at a time than one would: the least number that a row gives, else
-        what is found out for all of them."""
+        """Give language models at the same address one common limit of concurrent requests.
+
+        The limit is the smallest number in their rows, else it is found out for all of them
+        together.
+        """
         made = [
             (one, address)
             for name, one in self._made.items()
@@ -408,7 +482,7 @@ class Registry:
         with self._lock:
             stamp = row.settings.stamp(self._rows)
             if self._stamps.get(row.name) != stamp:
-                _close(self._made.pop(row.name, None))  # its weights were trained anew since
+                _close(self._made.pop(row.name, None))  # its weights were trained anew
             if row.name not in self._made:
                 why = row.settings.missing(row, self._rows)
                 if why:
@@ -424,18 +498,25 @@ class Registry:
 
 
 def _address(row: Row) -> str:
-    """What is the same for language models behind the same server; empty for others."""
+    """Return a text that is equal for language models behind one server; empty for other models."""
     if isinstance(row.settings, OpenAI):
         return row.settings.url.rstrip("/")
     return f"vllm {row.settings.base or row.name}" if isinstance(row.settings, VLLM) else ""
 
 
 def _refusals(row: Row) -> SavedRefusals:
-    """What the server of a row was seen to refuse, for as long as the row is the same."""
-    return SavedRefusals(home() / REFUSALS, row.name, repr((row.backend, astuple(row.settings))))  # type: ignore[call-overload]
+    """Return what the server of a row was seen to refuse, as long as the row is unchanged."""
+    return SavedRefusals(
+        home() / REFUSALS,
+        row.name,
+        repr((row.backend, astuple(row.settings))),  # type: ignore[call-overload]
+    )
 
 
 def _close(made: Any) -> None:
-    """Free what a model holds, once it has ended what it does; one that holds nothing is left to the garbage collector."""
+    """Free the resources of a model after it has finished its work.
+
+    A model without resources is left to the garbage collector.
+    """
     if hasattr(made, "close"):
         made.close()

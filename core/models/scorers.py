@@ -1,4 +1,7 @@
-"""Scorers: a number for every candidate, and the best k by it. Light ones live here, cross-encoders in `cross.py`."""
+"""Scorers, which compute a score for every candidate and choose the best.
+
+Light ones are in this module, cross-encoders in `cross.py`.
+"""
 
 from __future__ import annotations
 
@@ -21,20 +24,26 @@ from core.watch import NO_WATCH, Watch
 
 
 def top_k(scores: np.ndarray, k: int) -> np.ndarray:
-    """int64 positions of the best `k` scores (all where k <= 0), best first, ties by first appearance; NaN comes last."""
+    """Return the positions of the best `k` scores (all if k <= 0), int64, best first.
+
+    Ties are ordered by first occurrence. NaN comes last.
+    """
     scores = np.asarray(scores, dtype=np.float64)
     order = np.argsort(-np.where(np.isnan(scores), -np.inf, scores), kind="stable")
     return order if k <= 0 else order[:k]
 
 
 def words(text: str) -> list[str]:
-    """The case-folded words of `text`, split at everything that is neither letter nor digit, so also at `.`, `_` and `->`; of a script
-    without blanks its letters and pairs of letters."""
+    """Return the case-folded words of a text.
+
+    The text is split at all characters that are neither letters nor digits, and so at `.`, `_` and
+    `->` too. Scripts without blanks are split into letters and pairs of letters.
+    """
     return terms(text)
 
 
 class StreamedEncoder(Encoder, Protocol):
-    """An encoder that tells of the vectors as they come."""
+    """An encoder that passes vectors on as they are computed."""
 
     def encode(
         self,
@@ -42,12 +51,15 @@ class StreamedEncoder(Encoder, Protocol):
         watch: Watch = NO_WATCH,
         received: Callable[[list[str], np.ndarray], None] | None = None,
     ) -> np.ndarray:
-        """As `Encoder.encode`; `received` is given texts with their vectors."""
+        """Return vectors as `Encoder.encode` does.
+
+        `received` is called meanwhile with texts and their vectors.
+        """
         ...
 
 
 def streams(encoder: Encoder) -> TypeGuard[StreamedEncoder]:
-    """Whether an encoder says of itself that it tells of vectors as they come."""
+    """Return whether an encoder passes vectors on as they are computed, by its own declaration."""
     return getattr(encoder, "received", False)
 
 
@@ -57,7 +69,11 @@ def encoded_telling(
     watch: Watch,
     advanced: Callable[[int], None],
 ) -> np.ndarray:
-    """As `Encoder.encode`; `advanced` is called with how many of the distinct texts are encoded so far, where the encoder says so."""
+    """Return vectors as `Encoder.encode` does, reporting the progress.
+
+    If the encoder passes vectors on, `advanced` is called with the number of distinct texts that
+    are encoded so far.
+    """
     if not streams(encoder):
         return encoder.encode(texts, watch)
     done = 0
@@ -71,24 +87,36 @@ def encoded_telling(
 
 
 class TokenEncoder(Protocol):
-    """An encoder that also gives the vectors of single tokens."""
+    """An encoder that also provides the vectors of single tokens."""
 
     def encode_tokens(
         self, texts: Sequence[str], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[list[int], np.ndarray]]:
-        """For each distinct text its positions in `texts` and float32 [tokens, d], unit rows."""
+        """Yield for each distinct text its positions in `texts` and its token vectors.
+
+        The vectors are float32 [tokens, d] with unit rows.
+        """
         ...
 
 
 class Scoring(ABC):
-    """Turns `score` into `choose`: the k best, with every candidate's place in `Choice.order`."""
+    """Base class of scorers, which chooses the best `k` by `score`.
+
+    `Choice.order` holds all candidates.
+    """
 
     @abstractmethod
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        """float64 [n], larger is better; NaN of texts that were not read, since `task.read` is fewer or `task.recall` below 1."""
+        """Return the scores, float64 [n]; larger is better.
+
+        NaN marks texts that were not read, because of `task.read` or a `task.recall` below 1.
+        """
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
-        """The `k` best texts (all where k <= 0) by score, ties by first appearance. Those that were not read are left out."""
+        """Choose the `k` best texts (all if k <= 0) by score; ties by first occurrence.
+
+        Texts that were not read are left out.
+        """
         if not len(texts):
             return Choice((), (), (), ())
         with spent("ranking"):
@@ -107,7 +135,7 @@ class Scoring(ABC):
 
 
 class EncoderScorer(Scoring):
-    """Cosine of the query's and the candidate's vectors, in [-1, 1]."""
+    """Cosine of the vectors of query and candidate, in [-1, 1]."""
 
     def __init__(self, encoder: Encoder):
         self.encoder = encoder
@@ -120,7 +148,7 @@ class EncoderScorer(Scoring):
             Reading(task, texts, getattr(self.encoder, "input_vectors", None)),
         )
         query = question_vectors(encoder, [task.query], task.watch)[0].astype(np.float64)
-        # each row apart, unlike a matrix product
+        # Each row is computed separately. In a matrix product, digits depend on the batch.
         cosines = lambda vectors: np.einsum("nd,d->n", vectors.astype(np.float64), query)
         received = lambda rows, vectors: reading.received(rows, cosines(vectors))
         if streams(encoder):
@@ -131,12 +159,13 @@ class EncoderScorer(Scoring):
 
 
 class BM25Scorer(Scoring):
-    """BM25 with its statistics taken over the candidate list itself.
+    """BM25 with statistics of the candidate list itself.
 
-    score = sum over query words t of idf(t) * f (k1 + 1) / (f + k1 (1 - b + b |d| / mean |d|)), idf(t) = ln(1 + (N - n_t
-    + 0.5) / (n_t + 0.5)): f is the count of t in the candidate, n_t the number of candidates that hold t. A word the
-    query repeats counts as often as it occurs. The papers' code leaves dotted relation names whole, so that every
-    score is 0; here they are split into words.
+    score = sum over query words t of idf(t) * f (k1 + 1) / (f + k1 (1 - b + b |d| / mean |d|)),
+    with idf(t) = ln(1 + (N - n_t + 0.5) / (n_t + 0.5)). Here f is the count of t in the candidate,
+    and n_t the number of candidates that contain t. A repeated query word counts as often as it
+    occurs. The papers' code leaves dotted relation names whole, so that every score is 0; here they
+    are split into words.
     """
 
     def __init__(self, k1: float = 1.5, b: float = 0.75):
@@ -158,7 +187,10 @@ class BM25Scorer(Scoring):
 
 
 class TfIdf(Scoring):
-    """Cosine of TF-IDF vectors, in [0, 1]: count times ln((1 + N) / (1 + n_t)) + 1, over the candidate list."""
+    """Cosine of TF-IDF vectors, in [0, 1].
+
+    The weight of a word is its count times ln((1 + N) / (1 + n_t)) + 1, over the candidate list.
+    """
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -171,17 +203,20 @@ class TfIdf(Scoring):
 
 
 class NGram(Scoring):
-    """Log of the likelihood of the question under each candidate's n-gram language model, a mean over the question's words.
+    """Mean log-likelihood of the question's words under each candidate's n-gram language model.
 
-    P(w | v) = two * bigrams of (v, w) / bigrams beginning with v + one * count of w / words, both of the candidate, + (1 - two - one) *
-    the count of w over all candidates / all their words; v is the word before (Song and Croft, A general language model for information
-    retrieval, CIKM 1999; “N-gram model” in LEGO-GraphRAG v1, Table 2). Words that no candidate has are left out; without any, all are 0.
+    P(w | v) = two * bigrams of (v, w) / bigrams beginning with v + one * count of w / words, both
+    of the candidate, + (1 - two - one) * the count of w over all candidates / all their words. Here
+    v is the previous word (Song and Croft, A general language model for information retrieval, CIKM
+    1999; “N-gram model” in LEGO-GraphRAG v1, Table 2). Words that occur in no candidate are left
+    out. If no word is left, all scores are 0.
     """
 
     def __init__(self, two: float = 0.1, one: float = 0.5):
         if min(two, one) < 0 or not two + one < 1:
             raise BadParameter(
-                f"An n-gram model needs shares of at least 0 that leave some for all candidates, not {two} and {one}."
+                "An n-gram model needs shares of at least 0 that leave some for all candidates, "
+                f"not {two} and {one}."
             )
         self.two, self.one = two, one
 
@@ -220,11 +255,12 @@ class NGram(Scoring):
 
 
 class Topics(Scoring):
-    """Cosine of question and candidate by the topics of the candidates, at most `topics` of them.
+    """Cosine of question and candidate in a topic model of the candidates.
 
-    “lsa”: latent semantic analysis, the truncated SVD of their TF-IDF vectors, in [-1, 1]; “lda”: latent Dirichlet allocation over their
-    word counts, the cosine of the mixtures of topics, in [0, 1]. Both are made anew for each question's candidates, and are the same each
-    time (LEGO-GraphRAG v1, Table 2, statistic-based; scikit-learn's).
+    The model has at most `topics` topics. “lsa” is latent semantic analysis: the truncated SVD of
+    TF-IDF vectors, with a cosine in [-1, 1]. “lda” is latent Dirichlet allocation over word counts:
+    the cosine of the topic mixtures, in [0, 1]. Both are fitted to the candidates of each question,
+    and are deterministic (LEGO-GraphRAG v1, Table 2, statistic-based; by scikit-learn).
     """
 
     def __init__(self, lda: bool = False, topics: int = 100):
@@ -248,7 +284,10 @@ class Topics(Scoring):
 
 
 class Random(Scoring):
-    """Uniform numbers in [0, 1) drawn from the task's seed and its query: the same ones in every process."""
+    """Uniform random scores in [0, 1), determined by the task's seed and query.
+
+    They are the same in every process.
+    """
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         digest = hashlib.blake2b(
@@ -260,10 +299,11 @@ class Random(Scoring):
 
 
 class LateInteractionScorer(Scoring):
-    """MaxSim: each token of the query finds its most similar token of the candidate; the mean of these cosines.
+    """MaxSim: the mean over query tokens of the best cosine with a candidate token.
 
-    Late interaction as in ColBERT, sum over query tokens i of max over candidate tokens j of cos(q_i, d_j), here divided
-    by the number of query tokens. The token vectors are those of a sentence encoder that was not trained for it.
+    This is late interaction as in ColBERT: the sum over query tokens i of the maximum over
+    candidate tokens j of cos(q_i, d_j). Here it is divided by the number of query tokens. The token
+    vectors are those of a sentence encoder that was not trained for it.
     """
 
     def __init__(self, encoder: TokenEncoder):

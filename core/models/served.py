@@ -1,5 +1,8 @@
-"""Encoders and re-rankers behind a server: /embeddings as OpenAI, vLLM, Ollama and TEI have it, /rerank as Cohere, vLLM, Jina, TEI and
-llama.cpp do."""
+"""Encoders and rerankers behind a server.
+
+/embeddings is used as OpenAI, vLLM, Ollama and TEI offer it, and /rerank as Cohere, vLLM, Jina, TEI
+and llama.cpp do.
+"""
 
 from __future__ import annotations
 
@@ -23,18 +26,21 @@ from core.runtime.meter import Advance, current, going_on, tell
 from core.runtime.turn import away
 from core.watch import NO_WATCH, Watch
 
-LOOK = 0.1  # seconds between two looks at whether somebody cancelled
-REMEMBERED = 20_000  # texts whose vectors are remembered
-NOT_THE_TEXTS = (404, 405)  # statuses of a wrong address or an unknown model
-MAX_FAILED_TEXTS = (
-    16  # texts of a call for which a server may fail before it counts as failing altogether
-)
+LOOK = 0.1  # seconds between two checks for cancellation
+REMEMBERED = 20_000  # texts whose vectors are kept
+NOT_THE_TEXTS = (404, 405)  # statuses that mean a wrong address or an unknown model, not bad texts
+# Texts of a call that a server may fail on. Beyond that the call fails.
+MAX_FAILED_TEXTS = 16
 Part = list[str]
 T = TypeVar("T")
 
 
 class Served(OpenAIServer):
-    """What encoder and re-ranker share: texts are sent `batch` at a time, `at_once` requests side by side, whoever asks."""
+    """Base class of the served encoder and reranker.
+
+    Texts are sent `batch` at a time, with at most `at_once` concurrent requests of all callers
+    together.
+    """
 
     def __init__(
         self,
@@ -52,8 +58,11 @@ class Served(OpenAIServer):
     def _parts(
         self, texts: Sequence[str], ask: Callable[[Part], T], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[Part, T]]:
-        """Parts of the texts with what `ask` gives for each, as they come. Raises what `ask` and `watch` raise; what is not begun by then
-        is not asked, and nobody waits for what is, not even the end of the process."""
+        """Yield parts of the texts with the result of `ask` for each, in order of arrival.
+
+        Errors of `ask` and `watch` are raised here. Parts that have not begun are then dropped.
+        Running requests are abandoned, and do not delay the end of the process.
+        """
         waiting: SimpleQueue[Part] = SimpleQueue()
         ended: SimpleQueue[tuple[Part, T | None, BaseException | None]] = SimpleQueue()
         parts = [list(texts[at : at + self.batch]) for at in range(0, len(texts), self.batch)]
@@ -68,7 +77,7 @@ class Served(OpenAIServer):
                     try:
                         with self._places:
                             ended.put((part, ask(part), None))
-                    except BaseException as error:  # raised below, in the thread that waits
+                    except BaseException as error:  # raised below, in the waiting thread
                         ended.put((part, None, error))
 
         for _ in range(min(self.at_once, len(parts))):
@@ -80,7 +89,10 @@ class Served(OpenAIServer):
             left.set()
 
     def _answer(self, path: str, body: dict[str, Any], watch: Watch = NO_WATCH) -> Any:
-        """What the server answers, asked again after a pause where it is busy. Raises ModelFailed, ModelUnavailable."""
+        """Post a request and return the answer, retrying after a pause if the server is busy.
+
+        Raises ModelFailed, ModelUnavailable.
+        """
         pauses = self.pauses()
         while True:
             try:
@@ -100,7 +112,10 @@ class Served(OpenAIServer):
 def _next(
     ended: SimpleQueue[tuple[Part, T | None, BaseException | None]], watch: Watch = NO_WATCH
 ) -> tuple[Part, T]:
-    """The next part that was asked, with its answer. Raises what was raised there, and what `watch` raises meanwhile."""
+    """Return the next answered part with its answer.
+
+    Raises the error of its request, and what `watch` raises meanwhile.
+    """
     with away():
         while True:
             watch.check()
@@ -108,15 +123,30 @@ def _next(
                 part, answer, error = ended.get(timeout=LOOK)
                 if error is not None:
                     raise error
-                return part, answer  # type: ignore[return-value]  # there is one where nothing was raised
+                # Without an error there is an answer.
+                return part, answer  # type: ignore[return-value]
 
 
 class ServedEncoder(Served):
-    """An Encoder over /embeddings of a server; vectors are made unit here, and those of the last 20,000 texts are remembered.
+    """An encoder over /embeddings of a server.
 
-    Where the server fails for some texts alone, or sends zeros or NaN for them, their vectors are zeros,
-    which the person is told. All vectors must be as long as the first one, and as `dimension` where that
-    is given: ModelFailed says so, as when another model was put behind the same name.
+    Vectors are normalised here. Those of the last 20,000 texts are kept. If the server fails for
+    some texts only, or sends zeros or NaN for them, their vectors are zeros and the user is told.
+    All vectors must have the same length, and that of `dimension` if it is given. Otherwise
+    ModelFailed is raised, as when another model was put behind the same name.
+
+    Parameters
+    ----------
+    url : address of the server.
+    model : the model's name at the server.
+    name : the model's name here.
+    key_variable : environment variable of the API key.
+    question : prompt before questions.
+    text : prompt before other texts.
+    dimension : length of the vectors; 0 to take that of the first one.
+    timeout : seconds until a request fails.
+    batch : texts in a request.
+    at_once : concurrent requests.
     """
 
     def __init__(
@@ -139,18 +169,18 @@ class ServedEncoder(Served):
 
     @property
     def identity(self) -> str:
-        """What tells its vectors from those of another encoder, wherever the server is."""
+        """A text that identifies its vectors, wherever the server is."""
         return f"{self.model} {self.question!r} {self.text!r}"
 
     def forget(self) -> None:
-        """Drop the vectors that are remembered."""
+        """Drop the vectors that are kept."""
         with self._guard:
             self._vectors.clear()
 
     def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """float32 [n, d], unit rows in the order of `texts`; zeros of those for which there is no vector.
+        """Return unit vectors in the order of `texts`, float32 [n, d]; zeros for texts that failed.
 
-        Raises ModelFailed where there is none for any of them, ModelUnavailable, and what `watch` raises.
+        Raises ModelFailed if all texts fail, ModelUnavailable, and what `watch` raises.
         """
         found, faults = self._encoded([self.text + text for text in texts], watch)
         if faults and len(faults) == len(set(texts)):
@@ -160,14 +190,17 @@ class ServedEncoder(Served):
         return found
 
     def encode_questions(self, questions: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """As `encode`, of questions, with the prompt for these. Raises ModelFailed where one has no vector."""
+        """Return the vectors of questions, as `encode` does, with the prompt for questions.
+
+        Raises ModelFailed if one has no vector.
+        """
         found, faults = self._encoded([self.question + question for question in questions], watch)
         if faults:
             raise ModelFailed(self._without_vectors(faults, self.question))
         return found
 
     def _without_vectors(self, faults: dict[str, str], prompt: str) -> str:
-        """A sentence on the texts that have no vector, by why that is."""
+        """Return a sentence on the texts that have no vector, with the reason of the first."""
         (first, why), *others = faults.items()
         more = f" and {counted(len(others), 'text')} more" if others else ""
         return (
@@ -178,7 +211,7 @@ class ServedEncoder(Served):
     def _encoded(
         self, texts: list[str], watch: Watch = NO_WATCH
     ) -> tuple[np.ndarray, dict[str, str]]:
-        """float32 [n, d], and of the texts that have no vector why that is."""
+        """Return the vectors, float32 [n, d], and the reason for each text without a vector."""
         unique, faults = list(dict.fromkeys(texts)), dict[str, str]()
         with self._guard:
             found: dict[str, np.ndarray | None] = {
@@ -196,16 +229,18 @@ class ServedEncoder(Served):
             self._vectors.update(
                 (text, vector) for text in fresh if (vector := found[text]) is not None
             )
-        faults = {text: faults[text] for text in unique if text in faults}  # whoever was first
+        # In the order of the texts.
+        faults = {text: faults[text] for text in unique if text in faults}
         rows = [none if (vector := found[text]) is None else vector for text in texts]
         return np.stack(rows) if rows else np.zeros((0, self.dimension), np.float32), faults
 
     def _halved(
         self, part: Part, faults: dict[str, str], watch: Watch = NO_WATCH
     ) -> list[np.ndarray | None]:
-        """The vectors of some texts, asked for in halves where the server fails for all of them together.
+        """Return the vectors of some texts, retrying in halves if the server fails for all
+        together.
 
-        A text for which it fails alone has none, and is put among the `faults`.
+        A text for which it fails alone has the vector None, and is added to `faults`.
         """
         try:
             return self._embedded(part, faults, watch)
@@ -224,7 +259,9 @@ class ServedEncoder(Served):
     def _embedded(
         self, part: Part, faults: dict[str, str], watch: Watch = NO_WATCH
     ) -> list[np.ndarray | None]:
-        """Unit float32 [d] of some texts, by one request; None of those among the `faults`."""
+        """Return unit vectors of some texts by one request, float32 [d]; None for those in
+        `faults`.
+        """
         asked = {"model": self.model, "input": part, "encoding_format": "float"}
         answer = self._answer("/embeddings", asked, watch)
         rows = answer.get("data") if isinstance(answer, dict) else None
@@ -243,7 +280,10 @@ class ServedEncoder(Served):
         return vectors
 
     def _vector(self, numbers: Any) -> np.ndarray | None:
-        """float32 [d], None where numbers are missing in it. Raises ModelFailed for what is no vector."""
+        """Return a vector, float32 [d], or None if it contains missing numbers.
+
+        Raises ModelFailed for anything that is no vector.
+        """
         if isinstance(numbers, list) and any(map(_is_missing, numbers)):
             return None
         try:
@@ -254,12 +294,13 @@ class ServedEncoder(Served):
             self.dimension = self.dimension or len(vector)
         if len(vector) != self.dimension:
             raise self._unreadable(
-                f"vectors of {len(vector)} numbers where {self.name} has {self.dimension}; is another model behind it"
+                f"vectors of {len(vector)} numbers where {self.name} has {self.dimension}; is "
+                "another model behind it"
             )
         return vector
 
     def _in_order(self, rows: list[Any], number: int) -> list[Any]:
-        """The rows by their index. Raises ModelFailed where these are not those of so many texts."""
+        """Return the rows sorted by their index. Raises ModelFailed if the indexes do not fit."""
         if len(rows) != number:
             raise self._unreadable(f"{len(rows)} vectors for {counted(number, 'text')}")
         places = [row.get("index") for row in rows]
@@ -275,12 +316,12 @@ class ServedEncoder(Served):
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether a value of a vector is none, as servers write NaN."""
+    """Return whether a number is missing in a vector; servers write NaN in this way."""
     return value is None or (isinstance(value, float) and value != value)
 
 
 class ServedReranker(Served, Scoring):
-    """A Scorer over /rerank of a server: the relevance that it gives to each text."""
+    """A scorer over /rerank of a server, by the relevance that it returns for each text."""
 
     def __init__(
         self,
@@ -293,10 +334,13 @@ class ServedReranker(Served, Scoring):
         at_once: int = 8,
     ):
         super().__init__(url, model, name, key_variable, timeout, batch, at_once)
-        self._texts_key = "documents"  # as Cohere calls them; "texts" in TEI's own form
+        self._texts_key = "documents"  # Cohere's name for this key; TEI calls it "texts"
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        """float64 [n]. Raises ModelFailed, ModelUnavailable, and what the task's check raises."""
+        """Return the relevances, float64 [n].
+
+        Raises ModelFailed, ModelUnavailable, and what the task's check raises.
+        """
         reading = Reading(task, texts)
 
         def read(some: list[str]) -> None:
@@ -308,7 +352,7 @@ class ServedReranker(Served, Scoring):
         return reading.through(read, fixed=True)
 
     def _ranked(self, query: str, part: Part, watch: Watch = NO_WATCH) -> list[float]:
-        """The relevance of some texts, by one request."""
+        """Return the relevance of some texts by one request."""
         key = self._texts_key
         try:
             more = {"raw_scores": True} if key == "texts" else {}
@@ -328,7 +372,10 @@ class ServedReranker(Served, Scoring):
         return self._numbers(rows, len(part))
 
     def _numbers(self, rows: Any, number: int) -> list[float]:
-        """The relevance of so many texts. Raises ModelFailed where one has none, two, or one that is no number."""
+        """Return the relevance of each text.
+
+        Raises ModelFailed if one has none, two, or one that is no number.
+        """
         found: dict[int, float] = {}
         for row in rows if isinstance(rows, list) else ():
             row = row if isinstance(row, dict) else {}

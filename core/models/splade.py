@@ -1,4 +1,4 @@
-"""SPLADE: sparse vectors over the words of a masked language model."""
+"""SPLADE: sparse vectors over the vocabulary of a masked language model."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from core.models.scorers import Scoring
 from core.runtime.meter import Advance
 from core.watch import NO_WATCH, Watch
 
-AT_ONCE = (
-    1024  # tokens read at once: each has a number for every word of the vocabulary, some 120 kB
-)
+# Tokens in a batch. Each needs a number for every word of the vocabulary, some 120 kB.
+AT_ONCE = 1024
 
 
 class Splade(Pretrained, Scoring):
-    """Weights of a text over the vocabulary: log(1 + relu(logits)), the largest over its tokens (Formal et al. 2021). Scores
-    are dot products."""
+    """SPLADE weights of a text over the vocabulary; scores are dot products.
+
+    A weight is log(1 + relu(logits)), the largest over the text's tokens (Formal et al. 2021).
+    """
 
     kind = "AutoModelForMaskedLM"
 
@@ -30,7 +31,10 @@ class Splade(Pretrained, Scoring):
         super().__init__(weights, name, batch, max_tokens)
 
     def vectors(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> Any:
-        """A scipy csr_array, float32 [n, words], in the order of `texts`. Raises ModelUnavailable, and what `watch` raises."""
+        """Return the vectors as a scipy csr_array, float32 [n, words], in the order of `texts`.
+
+        Raises ModelUnavailable, and what `watch` raises.
+        """
         from scipy.sparse import csr_array, vstack
 
         rows: list[int] = []
@@ -66,7 +70,10 @@ class Splade(Pretrained, Scoring):
 
 
 def alike(lengths: Sequence[int], batch: int, most: int) -> Iterator[list[int]]:
-    """Rows of about the same length, the shortest first: at most `batch`, and not more than `most` tokens once they are padded."""
+    """Yield batches of rows of similar length, the shortest first.
+
+    A batch has at most `batch` rows, and at most `most` tokens after padding.
+    """
     some: list[int] = []
     for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
         if some and (len(some) == batch or (len(some) + 1) * lengths[row] > most):
@@ -78,7 +85,10 @@ def alike(lengths: Sequence[int], batch: int, most: int) -> Iterator[list[int]]:
 
 
 def _weights(net: Any, given: Any) -> np.ndarray:
-    """float32 [n, words]. As log(1 + relu(x)) grows with x, the largest over the tokens is taken first."""
+    """Return the weights, float32 [n, words].
+
+    As log(1 + relu(x)) grows with x, the maximum over the tokens is taken first.
+    """
     import torch
 
     with torch.inference_mode():

@@ -1,4 +1,4 @@
-"""How many threads a model may use."""
+"""Number of threads that a model may use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from core.errors import BadParameter
 
 
 def threads() -> int:
-    """HOPSCOPE_THREADS, else the physical cores that this process may run on; at least 1. Raises BadParameter."""
+    """Return HOPSCOPE_THREADS, else the number of physical cores for this process; at least 1.
+
+    Raises BadParameter.
+    """
     text = os.environ.get("HOPSCOPE_THREADS", "").strip()
     if text:
         if not text.isdecimal() or int(text) < 1:
@@ -23,7 +26,7 @@ def threads() -> int:
 
 
 def _physical() -> int | None:
-    """Physical cores of this computer, or None where that cannot be told."""
+    """Number of physical cores of this computer; None if unknown."""
     import psutil
 
     return psutil.cpu_count(logical=False)

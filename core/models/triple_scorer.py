@@ -1,4 +1,4 @@
-"""A small network that tells how likely a triple belongs to the way from a question's entities to its answer (SubgraphRAG)."""
+"""A small network that scores triples by their likelihood to lead to the answer (SubgraphRAG)."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ PARTS = (*SHAPES, "head_place", "tail_place", "bias", "out", "out_bias")
 
 @dataclass(frozen=True)
 class TripleScorer:
-    """The weights, float32: a hidden layer over the vectors of question, head, relation and tail and over where both ends lie, then
-    one number.
+    """Weights of the triple scorer, float32.
 
-    `weights["question"]` and its like are [d, hidden], `head_place` and `tail_place` [places, hidden], `out` [hidden].
+    A hidden layer reads the vectors of question, head, relation and tail, and the positions of both
+    ends. Its output is one number. `weights["question"]`, `weights["head"]` and so on are [d,
+    hidden], `head_place` and `tail_place` [places, hidden], `out` [hidden].
     """
 
     weights: dict[str, np.ndarray]
 
     @property
     def dimension(self) -> int:
-        """Of the vectors that it reads."""
+        """Length of the vectors that it reads."""
         return len(self.weights["question"])
 
     def scores(
@@ -43,14 +44,25 @@ class TripleScorer:
         places: np.ndarray,
         triples: tuple[np.ndarray, np.ndarray, np.ndarray],
     ) -> np.ndarray:
-        """float64 [triples]: the likelihood of each triple, 0 to 1.
+        """Return the likelihood of each triple, 0 to 1, float64 [triples].
 
-        `question` [d], `nodes` [n, d] and `relations` [r, d] are vectors, `places` [n, p] is the directional distance encoding,
-        `triples` places of head, relation and tail. Raises BadInput where vectors have another dimension than those it was trained on.
+        Parameters
+        ----------
+        question : float [d], vector of the question.
+        nodes : float [n, d], vectors of the nodes.
+        relations : float [r, d], vectors of the relations.
+        places : float [n, p], directional distance encoding of the nodes.
+        triples : positions of head, relation and tail, each int [triples].
+
+        Raises
+        ------
+        BadInput
+            If the vectors have another length than those it was trained on.
         """
         if nodes.shape[1:] != (self.dimension,):
             raise BadInput(
-                f"The triple scorer reads vectors of {self.dimension} numbers; this encoder's have {nodes.shape[1]}. Train one for it."
+                f"The triple scorer reads vectors of {self.dimension} numbers; this encoder's "
+                f"have {nodes.shape[1]}. Train one for it."
             )
         w, (heads, kinds, tails) = self.weights, triples
         as_head = nodes @ w["head"] + places @ w["head_place"]
@@ -67,7 +79,10 @@ class TripleScorer:
 
 
 def triple_scorer() -> TripleScorer:
-    """The one trained on this computer, else the one that ships. Raises StoreError where its file is damaged."""
+    """Return the scorer trained on this computer, else the one that ships.
+
+    Raises StoreError if its file is damaged.
+    """
     own = models_folder() / NAME / WEIGHTS
     file = own if own.exists() else SHIPPED / WEIGHTS
     state = file.stat() if file.exists() else None
@@ -80,7 +95,7 @@ def _read(file: Path, stamp: tuple[int, int]) -> TripleScorer:
 
     try:
         weights = {name: values.astype(np.float32) for name, values in load_file(file).items()}
-    except Exception as error:  # safetensors has an exception of its own that is no OSError
+    except Exception as error:  # safetensors has an own exception, which is no OSError
         raise StoreError(f"The triple scorer in {file} cannot be read: {error}.") from None
     if set(weights) != set(PARTS):
         raise StoreError(

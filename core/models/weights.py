@@ -1,4 +1,4 @@
-"""Where weights lie, and what is noted beside those that were trained here."""
+"""Files of weights: their location, readability, and the records of training."""
 
 from __future__ import annotations
 
@@ -11,17 +11,24 @@ from pathlib import Path
 
 from core.io.home import ROOT, models_folder
 
-TRAINING = "training.json"  # how a folder of weights was trained, and what was measured of it
+# Record of the training of a folder's weights, with measurements.
+TRAINING = "training.json"
 SHIPPED = ROOT / "data" / "models"  # weights that ship
 
 
 def weights_folder(folder: str) -> Path:
-    """Where a file or folder of weights lies, or would lie: an absolute name as it is, else inside the models folder."""
+    """Return the path of a file or folder of weights, which need not exist.
+
+    An absolute path stays the same; other paths are inside the models folder.
+    """
     return models_folder() / Path(folder).expanduser()
 
 
 def unreadable(place: Path) -> Path | None:
-    """The first file of weights that may not be read: the place itself, or one in it; None where all may, or none is there."""
+    """Return the first file of weights that cannot be read: the path itself, or a file in it.
+
+    None if all can be read, or if nothing exists there.
+    """
     if not os.path.lexists(place) and not _hidden(place):
         return None
     if not os.access(place, os.R_OK | (os.X_OK if os.path.isdir(place) else 0)):
@@ -33,13 +40,16 @@ def unreadable(place: Path) -> Path | None:
 
 
 def _hidden(place: Path) -> bool:
-    """Whether a folder above a place may not be looked into."""
+    """Return whether a parent folder of a path may not be entered."""
     above = next((one for one in place.parents if os.path.isdir(one)), None)
     return above is not None and not os.access(above, os.X_OK)
 
 
 def inside(package: str, folder: str) -> Path | None:
-    """A folder of weights in an installed package, found without importing it; None where it is not there."""
+    """Return a folder of weights in an installed package, or None.
+
+    The package is not imported.
+    """
     found = importlib.util.find_spec(package)
     places = []
     if found:
@@ -48,7 +58,7 @@ def inside(package: str, folder: str) -> Path | None:
 
 
 def in_cache(name: str) -> bool:
-    """Whether weights of that name on the model hub are in the hub's cache on this computer."""
+    """Return whether weights from the model hub are in its cache on this computer."""
     cache = Path(
         os.environ.get("HF_HUB_CACHE")
         or Path(os.environ.get("HF_HOME") or Path.home() / ".cache/huggingface") / "hub"
@@ -57,7 +67,10 @@ def in_cache(name: str) -> bool:
 
 
 def stamp(folder: str) -> str:
-    """A text that changes with the weights in a folder (of those trained here, only with them)."""
+    """Return a text that changes with the weights in a folder.
+
+    For weights trained here it changes with nothing else.
+    """
     place = weights_folder(folder)
     try:
         file = place / TRAINING
@@ -79,7 +92,10 @@ def _digest(file: Path, *state: int) -> str:
 
 
 def digest(folder: Path) -> str:
-    """A digest of all that the vectors of an encoder's folder depend on: weights, tokenizer and settings. Raises OSError."""
+    """Return a digest of everything that the vectors of an encoder depend on. Raises OSError.
+
+    This covers weights, tokenizer and settings in its folder.
+    """
     files = [folder / name for name in ("model.safetensors", "tokenizer.json", "config.json")]
     states = ((file, file.stat()) for file in files)
     return " ".join(
@@ -88,11 +104,15 @@ def digest(folder: Path) -> str:
 
 
 def figures(folder: Path) -> str:
-    """What was measured of weights that were trained from shipped questions, in a sentence; empty where nothing was."""
+    """Return the measurements of weights trained from shipped questions, as a sentence.
+
+    The text is empty if there are none.
+    """
     try:
         report = json.loads((folder / TRAINING).read_text("utf-8"))["report"]
         parts = (
-            f"{row['corpus']} {row['reranker-finetuned']:.3f}, late interaction {row['late-interaction']:.3f} ({row['questions']} asked)"
+            f"{row['corpus']} {row['reranker-finetuned']:.3f}, "
+            f"late interaction {row['late-interaction']:.3f} ({row['questions']} asked)"
             for row in report
         )
         return f"nDCG@10 on unseen questions: {'; '.join(parts)}"

@@ -1,4 +1,4 @@
-"""Expressions that name models, in words for headings."""
+"""Readable names of expressions that name models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ PHRASES = {
 
 
 def short_name(expression: str) -> str:
-    """`encoder` as it is; `prefilter(encoder, choose, 32)` as "language model after encoder". Raises BadParameter."""
+    """Return a short name: "language model after encoder" for `prefilter(encoder, choose, 32)`.
+
+    A plain name such as `encoder` is returned as it is. Raises BadParameter.
+    """
     return _words(parse(expression))
 
 
@@ -49,9 +52,10 @@ WHO |= dict.fromkeys(("reranker", "cross-encoder", "late-interaction"), "the re-
 
 
 def plain_name(expression: str) -> str:
-    """By what something is judged, for who knows no model: `meaning`, `the language model`. Raises BadParameter.
+    """Return the criterion of a chooser in everyday words: `meaning`, `the language model`.
 
-    Of a combination it is what judges last, of two that share the work the first.
+    A combination is named by the part that decides last; if two share the work, by the first.
+    Raises BadParameter.
 
     >>> from core.models.words import plain_name
     >>> plain_name("encoder"), plain_name("prefilter(encoder, choose, 32)")

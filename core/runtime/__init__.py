@@ -1,1 +1,1 @@
-"""Work: jobs, worker processes, and the meter of what they spend."""
+"""Jobs, worker processes, and the meter of the time that work takes."""

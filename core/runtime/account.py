@@ -1,4 +1,4 @@
-"""What is asked of language models, charged to the piece of work that asks."""
+"""Accounts of the calls to language models, charged to the piece of work that makes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ _here = threading.local()
 
 
 class Account:
-    """Calls, tokens read and tokens written by the name of the model; what was remembered costs nothing. Safe between threads.
+    """Calls and tokens by the name of the model. Remembered replies cost nothing.
+
+    Safe between threads.
 
     >>> from core.runtime.account import Account, charge, charged_to
     >>> from core.types import Usage
@@ -28,30 +30,30 @@ class Account:
 
     @property
     def usage(self) -> dict[str, Usage]:
-        """What was charged so far."""
+        """Usage charged so far, by model."""
         with self._lock:
             return dict(self._usage)
 
     def add(self, model: str, usage: Usage) -> None:
-        """Charge this."""
+        """Charge usage to a model."""
         with self._lock:
             self._usage[model] = self._usage.get(model, Usage()) + usage
 
 
 def accounts() -> tuple[Account, ...]:
-    """The accounts of this thread's work."""
+    """Return the accounts of this thread's work."""
     return getattr(_here, "accounts", ())
 
 
 def charge(model: str, usage: Usage) -> None:
-    """A model was asked by this thread's work."""
+    """Charge a model's usage to all accounts of this thread's work."""
     for account in accounts():
         account.add(model, usage)
 
 
 @contextmanager
 def charged_to(*more: Account) -> Iterator[None]:
-    """What this thread asks of language models within is charged to these accounts too."""
+    """Charge the language model calls of this thread to these accounts too, within the block."""
     before = accounts()
     _here.accounts = (*before, *more)
     try:

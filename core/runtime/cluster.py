@@ -1,4 +1,4 @@
-"""Pieces of work spread over worker processes by Ray: on this computer, or on a cluster that is there."""
+"""Work spread over worker processes by Ray, on this computer or on an existing cluster."""
 
 from __future__ import annotations
 
@@ -19,27 +19,36 @@ from core.watch import NO_WATCH, Watch
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-AHEAD = 4  # pieces for each worker that are under way before their turn to be handed out
-AGAIN = 1  # times that a piece is tried again after its worker died
-STARTS = 3  # tries to start Ray
-LOOK = 0.2  # seconds between two looks at whether a person has cancelled
-STORE = 256 * 1024 * 1024  # bytes of shared memory for what travels on this computer
-DIED = f"The worker process at this piece of work died {AGAIN + 1} times, perhaps for want of memory; try it with fewer workers."
+# Pieces of work under way at a time for each worker. Results are yielded in order, and no worker
+# runs idle meanwhile.
+AHEAD = 4
+AGAIN = 1  # retries of a piece after its worker died
+STARTS = 3  # attempts to start Ray
+LOOK = 0.2  # seconds between two checks for cancellation
+STORE = 256 * 1024 * 1024  # bytes of Ray's shared memory on this computer
+DIED = (
+    f"The worker process at this piece of work died {AGAIN + 1} times, perhaps for want of memory; "
+    f"try it with fewer workers."
+)
 
 
 @dataclass(frozen=True)
 class Lost:
-    """The result of work whose workers died."""
+    """Result of a piece of work whose workers died."""
 
     error: str = DIED
 
 
 @dataclass(frozen=True)
 class Workers:
-    """`count` worker processes, each with one core and an engine of its own; 0 means as many as there are cores.
+    """Worker processes, each with one core and an engine of its own.
 
-    With an `address` (`ray://HOST:10001`, `HOST:6379`, or `auto`) they belong to that cluster, whose machines see the same checkout
-    and the same Hopscope folder. Without one, Ray is started here, for this process alone, and ends with the work.
+    Parameters
+    ----------
+    count : number of workers; 0 for as many as there are cores.
+    address : address of a Ray cluster (`ray://HOST:10001`, `HOST:6379`, or `auto`). Its machines
+        see the same checkout and the same Hopscope folder. Without an address, Ray is started on
+        this computer for this process alone, and ends with the work.
     """
 
     count: int = 0
@@ -50,7 +59,7 @@ class Workers:
             raise BadParameter(f"The number of workers must be at least 0, not {self.count}.")
 
     def words(self) -> str:
-        """`2 workers`, `the workers of HOST`."""
+        """Description for a person: `2 workers`, `the workers of HOST`."""
         return (
             f"the workers of {self.address}" if self.address else f"{self.count or 'all'} workers"
         )
@@ -58,11 +67,16 @@ class Workers:
     def each(
         self, work: Callable[[Item], Result], items: Iterable[Item], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[Item, Result | Lost]]:
-        """Every item with `work(item)`, in the order of the items, of which few are drawn ahead.
+        """Yield every item with `work(item)`, in the order of the items.
 
-        What `work` raises is raised here as a HopscopeError of the same sentence; a piece whose worker died is tried again, and then
-        `Lost`. Raises what `watch` does, and HopscopeError where Ray is missing or its cluster cannot be reached; the work under way
-        is then cancelled.
+        Few items are taken from the iterable ahead. An error of `work` is raised here as a
+        HopscopeError with the same message. A piece whose worker died is tried again; if that fails
+        too, its result is a `Lost`. Pieces under way are cancelled if the iterator is closed early.
+
+        Raises
+        ------
+        HopscopeError
+            If Ray is missing or its cluster cannot be reached. Errors of `watch` are raised too.
         """
         items = iter(items)
         begun = list(islice(items, 1))
@@ -88,10 +102,13 @@ class Workers:
 
     @contextmanager
     def started(self) -> Iterator[Any]:
-        """Ray, started or connected to, and let go of at the end; what is spread within shares it. Raises HopscopeError."""
+        """Start Ray or connect to it within the block; nested blocks share it. Raises
+        HopscopeError.
+        """
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-        if not self.address and "ray" not in sys.modules:  # it reads these but once
-            # no stranger gives it work
+        # Ray reads these variables once, when it is imported. The token keeps other users of
+        # this computer from submitting work.
+        if not self.address and "ray" not in sys.modules:
             os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         try:
             import ray
@@ -112,7 +129,10 @@ class Workers:
                 ray.shutdown()
 
     def _connect(self, ray, folder: str) -> None:
-        """Start Ray for this process alone, which on a busy computer may need more than one try, or connect to a cluster."""
+        """Connect to a cluster, or start Ray for this process alone.
+
+        On a busy computer the start may need more than one attempt.
+        """
         here = {
             "include_dashboard": False,
             "object_store_memory": STORE,
@@ -128,18 +148,18 @@ class Workers:
             try:
                 ray.init(**options, log_to_driver=False, logging_level="error")
                 return
-            except (
-                Exception
-            ) as error:  # Ray raises this very class where its processes take too long to start
+            # Ray raises a bare Exception if its processes take too long to start.
+            except Exception as error:
                 ray.shutdown()
                 if "timed out during startup" not in str(error) or tried == STARTS:
                     raise HopscopeError(
-                        f"Ray cannot be used{' at ' + self.address if self.address else ''}: {shorten(error, 200)}"
+                        f"Ray cannot be used{' at ' + self.address if self.address else ''}: "
+                        f"{shorten(error, 200)}"
                     ) from None
 
 
 def _settings() -> dict[str, str]:
-    """This process's own settings for its workers; one thread each where none are set."""
+    """Environment of the workers: `HOPSCOPE_*` of this process, one thread each by default."""
     own = {key: value for key, value in os.environ.items() if key.startswith("HOPSCOPE_")}
     return {"HOPSCOPE_THREADS": "1", **own}
 
@@ -147,7 +167,7 @@ def _settings() -> dict[str, str]:
 def _tried(
     work: Callable[[Item], Result], settings: dict[str, str], item: Item
 ) -> tuple[Result | None, str]:
-    """In a worker: the result, or the sentence that says what went wrong."""
+    """In a worker: return the result and an empty text, or None and an error message."""
     os.environ |= settings
     try:
         return work(item), ""
@@ -156,7 +176,7 @@ def _tried(
 
 
 def _result(ray, reply, watch: Watch = NO_WATCH) -> Any:
-    """What a piece came to, once it is there."""
+    """Wait for the result of a piece of work and return it."""
     while not ray.wait([reply], timeout=LOOK)[0]:
         watch.check()
     try:

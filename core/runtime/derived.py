@@ -1,4 +1,4 @@
-"""What was derived from an object in this process, kept on that object for as long as it lives."""
+"""Values derived from an object, kept on it for as long as it lives."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ from cachetools import LRUCache
 
 from core.runtime.places import waiting
 
-VALUES = 4  # values of one sort, by key
+VALUES = 4  # values of one kind that are kept
 
 
 class Shelf:
-    """Values of one sort by key, the least recently used forgotten, with the lock under which they are made."""
+    """Cache of values of one kind by key (least recently used), with the lock for making them."""
 
     def __init__(self, size: int):
         self.lock = threading.Lock()
         self.values: LRUCache[Hashable, Any] = LRUCache(size)
-        self.latest: tuple[Hashable, Any] | None = (
-            None  # a key and its value, read without the lock
-        )
+        # The last key and its value, read without the lock.
+        self.latest: tuple[Hashable, Any] | None = None
 
 
 class Derived:
-    """Shelves by name. Safe between threads: a value is made by whoever asks first, while others wait for it. The one asked for last is
-    found without a lock, as some are looked up for every path by all threads at once, who would else stand in line.
+    """Caches of derived values, by name. Safe between threads.
+
+    The first thread that asks for a value makes it, and others wait. The value asked for last is
+    returned without a lock: some values are looked up for every path by all threads at once, which
+    would otherwise queue for the lock.
 
     >>> from core.runtime.derived import Derived
     >>> derived = Derived()
@@ -41,7 +43,7 @@ class Derived:
         self._shelves: dict[str, Shelf] = {}
 
     def shelf(self, name: str, size: int = VALUES) -> Shelf:
-        """The shelf of that name, made of that size when first asked for."""
+        """Return the cache of that name, creating it with that size at the first access."""
         found = self._shelves.get(name)
         if found is not None:
             return found
@@ -49,7 +51,10 @@ class Derived:
             return self._shelves.setdefault(name, Shelf(size))
 
     def once(self, name: str, key: Hashable, make: Callable[[], Any], size: int = VALUES) -> Any:
-        """The value of that key, made where it is not there; what `make` raises is raised, and nothing kept."""
+        """Return the value of a key, making it at the first access.
+
+        If `make` raises, the error is raised here and nothing is kept.
+        """
         shelf = self.shelf(name, size)
         latest = shelf.latest
         if latest is None or latest[0] != key:

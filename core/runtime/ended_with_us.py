@@ -1,8 +1,10 @@
-"""Runs a command and ends it, with all that it started, once the process that asked for it is gone: `python ended_with_us.py COMMAND ...`.
+"""Run a command and end it, with all its child processes, once the parent has ended.
 
-The asking process holds the other end of this one's standard input and closes it, or dies, even by kill -9, which closes it too. What the
-command started is its group of processes. Windows has no such groups: there it is the processes below it while it runs, and what a
-command that ended by itself left behind is not found.
+It is run as `python ended_with_us.py COMMAND ...`. The parent process holds the other end of this
+process's standard input. When the parent closes it or dies, even by kill -9, the command is ended.
+The command and its children form a process group. Windows has no such groups: there the child
+processes are found while the command runs, and processes that remain after it has ended by itself
+are missed.
 """
 
 import contextlib
@@ -12,16 +14,16 @@ import subprocess
 import sys
 import threading
 
-GROUPS = hasattr(os, "killpg")  # not on Windows
-GRACE = 10.0  # seconds that the command may take to end by itself
+GROUPS = hasattr(os, "killpg")  # Windows has no process groups
+GRACE = 10.0  # seconds until the command is killed, after it was asked to end
 
 
 def run(command: list[str]) -> int:
-    """The exit code of the command, 128 and the signal's number where a signal ended it, as shells have it."""
+    """Return the exit code of the command; as in shells, 128 plus the signal that ended it."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
     threading.Thread(target=_end_with_input, args=[process], daemon=True).start()
     code = process.wait()
-    _end(process, kill=True)  # what it started and left behind
+    _end(process, kill=True)  # child processes that remain
     return code if code >= 0 else 128 - code
 
 
@@ -36,7 +38,7 @@ def _end_with_input(process: subprocess.Popen) -> None:
 
 
 def _end(process: subprocess.Popen, kill: bool) -> None:
-    """Ends the command and all in its session's first group, asking them to or, with `kill`, at once."""
+    """End the command and its process group: ask them to end, or kill them with `kill`."""
     if sys.platform == "win32" or not GROUPS:
         _end_tree(process.pid, kill)
         return
@@ -45,7 +47,7 @@ def _end(process: subprocess.Popen, kill: bool) -> None:
 
 
 def _end_tree(pid: int, kill: bool) -> None:
-    """Ends a process and those below it."""
+    """End a process and its descendants."""
     import psutil
 
     with contextlib.suppress(psutil.NoSuchProcess):

@@ -1,7 +1,8 @@
-"""Pieces of work in flight: several wait for servers while one computes.
+"""Concurrent pieces of work: several wait for servers while one computes.
 
-A `Flight` takes no more items than it begins, as many as may be sent by now, and ends with the first
-fault. The map of a pool takes all items at once, and one number of threads.
+A `Flight` takes an item from its iterable only when it starts it, may change the number of
+concurrent pieces while it runs, and ends at the first error. The map of a thread pool takes all
+items at once and has a fixed number of threads.
 """
 
 from __future__ import annotations
@@ -19,18 +20,20 @@ from core.runtime.meter import spent
 from core.runtime.turn import Turn, away
 from core.watch import NO_WATCH, Watch
 
-LOOK = 0.05  # seconds between two looks at whether somebody cancelled, and at how many may be in flight
-MAX_PIECES = 1024  # in flight at a time
-PATIENCE = 60.0  # seconds that a piece waits to compute on before it does so beside another
+# Seconds between two checks for cancellation and for the number of pieces that may run.
+LOOK = 0.05
+MAX_PIECES = 1024  # concurrent pieces of work
+PATIENCE = 60.0  # seconds that a piece waits for the processor before it computes in parallel
 T = TypeVar("T")
 W = TypeVar("W")
 
 
 class Flight(Watch):
-    """Pieces of work, `at_once()` of them at a time; that is asked again and again, so that it may change while they are at work.
+    """Concurrent pieces of work, at most `at_once()` at a time.
 
-    It is the watch of each piece: cancelled with the whole, and once another piece has failed. It reports nowhere, as several pieces
-    would report at once.
+    `at_once` is called again and again, so its result may change while pieces run. The flight is
+    also the watch of each piece: it cancels the piece with the whole work, and once another piece
+    has failed. It reports no progress, because several pieces would report at once.
     """
 
     def __init__(self, at_once: Callable[[], int], watch: Watch = NO_WATCH):
@@ -38,7 +41,7 @@ class Flight(Watch):
         self._at_once, self._whole, self._over = at_once, watch, threading.Event()
 
     def check(self) -> None:
-        """Raises Cancelled once nobody waits for the pieces any more, and what the whole raises."""
+        """Raise Cancelled once the pieces are no longer needed, and what the watch raises."""
         if self._over.is_set():
             raise Cancelled()
         self._whole.check()
@@ -46,9 +49,11 @@ class Flight(Watch):
     def each(
         self, work: Callable[[W], T], items: Iterable[W]
     ) -> Generator[tuple[W, T], None, None]:
-        """Each item with `work(item)`, as they come; begun in the order of the items, of which no more are taken than are begun.
+        """Yield each item with `work(item)`, in the order in which they end.
 
-        What `work` or the watch raises is raised once the pieces at work have ended, of which what came is handed out first.
+        Items are started in their order, and taken from the iterable only when started. An error of
+        `work` or of the watch is raised after the running pieces have ended; results that arrive
+        until then are yielded first.
         """
         waiting: dict[Future[T], tuple[int, W]] = {}
         ended = SimpleQueue[Future[T]]()
@@ -74,7 +79,8 @@ class Flight(Watch):
                         fault = fault or error
                     try:
                         self._whole.check()
-                    except BaseException as error:  # raised below, once those at work have ended
+                    # Raised below, once the running pieces have ended.
+                    except BaseException as error:
                         fault = fault or error
                     if fault is not None:
                         self._over.set()
@@ -85,7 +91,7 @@ class Flight(Watch):
 
 
 def _those(ended: SimpleQueue[Future[T]]) -> list[Future[T]]:
-    """The pieces that have ended, once there is one, or after a while none."""
+    """Wait for pieces to end and return them; an empty list if none ends within `LOOK` seconds."""
     found = list[Future[T]]()
     with suppress(Empty):
         found.append(ended.get(timeout=LOOK))
@@ -100,10 +106,23 @@ def together(
     at_once: Callable[[], int],
     watch: Watch = NO_WATCH,
 ) -> list[T]:
-    """`work(item, watch)` of each item, in their order: side by side where more than one may be asked at a time, else one after the other.
+    """Return `work(item, watch)` of each item, in their order.
 
-    What is asked is charged to whom this thread's work is charged, and the time by the clock is this thread's, in which others go on.
-    Raises what `work` and `watch` raise.
+    Items are processed concurrently if `at_once()` is more than 1, else one after the other. Calls
+    to language models are charged to the accounts of this thread. The elapsed time counts once, as
+    the model time of this thread, and other work may take its turn meanwhile.
+
+    Parameters
+    ----------
+    work : function of an item and the watch of its piece.
+    items : the items.
+    at_once : how many pieces may run at a time; called again and again.
+    watch : cancellation and progress of the whole.
+
+    Raises
+    ------
+    Exception
+        What `work` and `watch` raise.
     """
     if at_once() <= 1:
         found = []
@@ -125,17 +144,21 @@ def together(
 
 
 class Processor:
-    """What pieces of work compute on, one at a time, so that the seconds of each are its own; see `core.runtime.turn.away`."""
+    """A lock for computing, so that concurrent pieces of work do not slow each other down.
+
+    The measured seconds of each piece are then its own. See `core.runtime.turn.away`.
+    """
 
     def __init__(self) -> None:
         self._free = threading.Semaphore()
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """A piece of work that computes within, and lets others do so whenever it waits for another computer or for one of them.
+        """Compute within the block, and release the processor whenever this piece waits.
 
-        One that could not go on for `PATIENCE` seconds does so beside another, from then on to its end: what it holds may be what the
-        other waits for.
+        It waits for another computer or for another piece of work. A piece that cannot continue for
+        `PATIENCE` seconds computes in parallel to the others from then on: it may hold something
+        that the others wait for.
         """
         has = self._free.acquire()
 

@@ -1,4 +1,4 @@
-"""Work that outlives the page that asked for it: threads, progress, cancelling."""
+"""Jobs in threads that outlive the page that started them, with progress and cancellation."""
 
 from __future__ import annotations
 
@@ -14,21 +14,26 @@ from core.errors import Cancelled, HopscopeError, NotAllowed
 from core.sharing import acting, called, who
 from core.watch import Watch
 
-MAX_RESULT_BYTES = 256 << 20  # bytes that the results of jobs may take together
+MAX_RESULT_BYTES = 256 << 20  # total size of the results that are kept
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
 
 
 def nothing() -> None:
-    """Does nothing."""
+    """Do nothing."""
 
 
 class Job(Watch):
-    """A piece of work in a thread. `version` grows with every change, so that a screen knows when to draw again."""
+    """A piece of work in a thread.
 
-    comparison: Any  # of a job that compares: what it fills, which is of a floor above
-    number: int  # of a job that evaluates: its run's in the store
-    written: str  # of a job whose model writes: the reply as far as it has come
-    evaluation: Any  # of a job that evaluates: its work, which is of a floor above
+    `version` grows with every change, so that a page knows when to draw again.
+    """
+
+    # Fields that only jobs of one kind have. Comparisons and evaluations are typed Any, since
+    # their classes belong to a higher layer, which this module must not import.
+    comparison: Any  # of a comparing job: the comparison that receives the results
+    number: int  # of an evaluating job: the number of its run in the store
+    written: str  # of a job in which a model writes: the reply so far
+    evaluation: Any  # of an evaluating job: the evaluation itself
 
     def __init__(self, key: str, work: Callable[[Job], Any] = lambda job: None):
         super().__init__()
@@ -39,8 +44,10 @@ class Job(Watch):
         self.result: Any = None
         self.version = 0
         self.started = time.time()
-        self.unattended = False  # whether it is to end even where nobody waits for it
-        self.left = False  # whether it was cancelled since nobody waited for it any more
+        # True if it shall run to its end even if nobody waits for it.
+        self.unattended = False
+        # True if it was cancelled because nobody waited for it any more.
+        self.left = False
         self.on_cancel: Callable[[], None] = nothing
         self._cancel, self._ended, self._news = (
             threading.Event(),
@@ -49,54 +56,54 @@ class Job(Watch):
         )
 
     def check(self) -> None:
-        """Raises Cancelled once the job was cancelled."""
+        """Raise Cancelled once the job was cancelled."""
         if self._cancel.is_set():
             raise Cancelled()
 
     def report(self, text: str, fraction: float | None = None) -> None:
-        """Say what is being done, and how much of it is done (0 to 1), where that is known."""
+        """Report the current activity and, if known, the fraction done (0 to 1)."""
         self.text, self.fraction = text or self.text, fraction
         self.touch()
 
     def touch(self) -> None:
-        """Something worth drawing has changed."""
+        """Announce a change that is worth drawing."""
         with self._news:
             self.version += 1
             self._news.notify_all()
 
     def changed(self, version: int | None, seconds: float) -> bool:
-        """Whether there is something to draw that was not there at `version`, after waiting for it at most `seconds`."""
+        """Wait for a change since `version`, at most `seconds`; return whether there was one."""
         with self._news:
             return self._news.wait_for(lambda: self.version != version, seconds)
 
     @property
     def needed_by(self) -> str:
-        """Why the job may not be cancelled by who asks, in a sentence; empty where it may."""
+        """Reason why the current user may not cancel the job, as a sentence; empty if they may."""
         person = who()
         of = "" if person.administrator or person == self.who else called(self.who.id)
         return of and f"This was begun by {of}, and only they and the administrator may cancel it."
 
     def cancel(self) -> None:
-        """Ask the work to stop at its next check. Raises NotAllowed where somebody else began it."""
+        """Ask the work to stop at its next check. Raises NotAllowed if another user started it."""
         if sentence := self.needed_by:
             raise NotAllowed(sentence)
         self.stop()
 
     def stop(self) -> None:
-        """Cancel the work, whoever began it."""
+        """Cancel the work, whoever started it."""
         if not self._cancel.is_set():
             self._cancel.set()
             self.on_cancel()
             self.touch()
 
     def leave(self) -> None:
-        """Cancel the work since nobody waits for it."""
+        """Cancel the work because nobody waits for it."""
         self.left = True
         self.stop()
 
     @property
     def cancelled(self) -> bool:
-        """Whether it was asked to stop."""
+        """True if the job was asked to stop."""
         return self._cancel.is_set()
 
     @property
@@ -104,11 +111,11 @@ class Job(Watch):
         return self._ended.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Whether the job has ended, after waiting at most `seconds`."""
+        """Wait at most `seconds` for the job to end; return whether it has ended."""
         return self._ended.wait(seconds)
 
     def run(self) -> None:
-        """Do the work; every end is recorded, none raised."""
+        """Do the work. Errors are recorded, not raised."""
         try:
             self.check()
             self.begin()
@@ -121,21 +128,32 @@ class Job(Watch):
             self.end(FAILED, sentence(error))
 
     def begin(self) -> None:
-        """The work has begun."""
+        """Mark the job as running."""
         self.status = RUNNING
         self.touch()
 
     def end(self, status: str, error: str | None = None) -> None:
-        """The work has ended, in this way."""
+        """Mark the job as ended with this status."""
         self.status, self.error = status, error
         self._ended.set()
         self.touch()
 
 
 class Jobs:
-    """Runs jobs, a few at a time, one for each key; keeps those asked for last so that another browser finds them: at most `keep`, with
-    results of at most `most` bytes together, as `weigh` tells of one that has ended. Those that run are kept in any case, and those that
-    are `needed`: a screen whose job is forgotten as it ends asks again, and where many ask, again and again."""
+    """Runner of jobs, a few at a time and one for each key.
+
+    Ended jobs are kept so that another browser finds them. The least recently requested are dropped
+    first. Running jobs are always kept, and so are those that are `needed`: a page whose job was
+    dropped as it ended would start it again and, with many users, again and again.
+
+    Parameters
+    ----------
+    workers : threads that run jobs.
+    keep : number of jobs that are kept.
+    most : bytes that the results of the kept jobs may take together.
+    weigh : returns the bytes of the result of an ended job.
+    needed : returns whether a job must be kept.
+    """
 
     def __init__(
         self,
@@ -154,20 +172,20 @@ class Jobs:
             needed,
             threading.Lock(),
         )
-        self._weights: dict[str, int] = {}  # of those that have ended
+        self._weights: dict[str, int] = {}  # bytes of the result, for ended jobs
 
     def get(self, key: str) -> Job | None:
-        """The job of that key, running or ended, if it is still known."""
+        """Return the job of a key, running or ended, or None if it is not kept."""
         with self._lock:
             return self._known(key)
 
     def of(self, begins: str) -> list[Job]:
-        """The jobs whose keys begin so, running or ended."""
+        """Return the jobs whose keys begin with a text, running or ended."""
         with self._lock:
             return [job for key, job in self._jobs.items() if key.startswith(begins)]
 
     def holds(self, job: Job) -> bool:
-        """Whether the job of this one's key is this one."""
+        """Return whether this very job is the one kept under its key."""
         return self._jobs.get(job.key) is job
 
     def start(
@@ -177,9 +195,18 @@ class Jobs:
         again: bool = False,
         run: Callable[[Job], None] | None = None,
     ) -> Job:
-        """The running job of that key, or a new one; an ended one is taken as it is unless `again`, or if it did not end well.
+        """Return the job of a key, or start a new one.
 
-        With `run` a new one is handed to it instead of to the threads here, and one that was asked to stop is as good as ended.
+        A running job is returned as it is. An ended one is returned if it succeeded and `again` is
+        false.
+
+        Parameters
+        ----------
+        key : the key.
+        make : creates the job.
+        again : if true, an ended job is replaced.
+        run : starts the new job; by default a thread of this pool runs it. With it, a job that was
+            asked to stop counts as ended.
         """
         with self._lock:
             job = self._known(key)
@@ -196,18 +223,18 @@ class Jobs:
         return job
 
     def run(self, key: str, work: Callable[[Job], Any], again: bool = False) -> Job:
-        """The running job of that key, or a new one that does `work`; see `start`."""
+        """Return the running job of a key, or start a new one that does `work`; see `start`."""
         return self.start(key, lambda: Job(key, work), again)
 
     def _known(self, key: str) -> Job | None:
-        """The job of that key, which is then the last to be forgotten. Call with the lock held."""
+        """Return the job of a key and mark it as the most recently used. Requires the lock."""
         job = self._jobs.get(key)
         if job is not None:
             self._jobs.move_to_end(key)
         return job
 
     def _forget(self) -> None:
-        """Those that have ended and were not asked for the longest, as far as there are too many. Call with the lock held."""
+        """Drop the least recently used ended jobs while there are too many. Requires the lock."""
         ended = [key for key, job in self._jobs.items() if job.ended]
         for key in ended:
             if key not in self._weights:
@@ -220,18 +247,21 @@ class Jobs:
 
     @property
     def busy(self) -> bool:
-        """Whether a job is at work."""
+        """True while any job is running."""
         return any(job.status == RUNNING for job in list(self._jobs.values()))
 
     def stop(self) -> None:
-        """Cancel everything and take no more work."""
+        """Cancel all jobs and accept no more."""
         for job in list(self._jobs.values()):
             job.stop()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 def sentence(error: BaseException) -> str:
-    """An error as a sentence for a person; an unforeseen one is logged with its trace and named."""
+    """Return an error as a sentence for the user.
+
+    An unexpected error is logged with its traceback and named in the sentence.
+    """
     if isinstance(error, HopscopeError):
         return str(error)
     logging.getLogger(__name__).error("A job failed", exc_info=error)

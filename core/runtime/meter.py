@@ -1,7 +1,7 @@
-"""What a piece of work spends its time on, measured while it is done, by the thread that does it.
+"""Time that a piece of work spends by category, measured by the thread that does it.
 
-`metered()` stands around a piece of work; inside it `spent(category)` stands around what is of a category, however deep. Time within
-time counts for the inner one alone. Where nothing is metered, `spent` costs next to nothing.
+Put `metered()` around a piece of work and `spent(category)` around its parts, at any depth. Nested
+time counts for the innermost category alone. Without a meter, `spent` costs next to nothing.
 """
 
 from __future__ import annotations
@@ -16,12 +16,21 @@ from typing import Literal
 from core.runtime.turn import passed_on
 
 Category = Literal["preparation", "waiting", "ranking", "model"]
-KNOWN_AFTER = 0.5  # seconds of work before which nobody knows how long the rest will take
+# Seconds of work before the remaining time is estimated.
+KNOWN_AFTER = 0.5
 
 
 @dataclass(frozen=True)
 class HowFar:
-    """How far a piece of work is: words, the share that is done, the best so far, and the seconds left, where known."""
+    """Progress of a piece of work.
+
+    Parameters
+    ----------
+    text : the current activity.
+    fraction : the fraction done (0 to 1), if known.
+    best : the best result so far, if known.
+    left : the estimated remaining seconds, if known.
+    """
 
     text: str
     fraction: float | None = None
@@ -31,7 +40,10 @@ class HowFar:
 
 @dataclass
 class _Running:
-    """What has not ended: of a category, since when, and the seconds of what lay within and has ended."""
+    """A measured block that has not ended.
+
+    It has a category, the time of its start, and the seconds of the ended blocks inside it.
+    """
 
     category: Category
     start: float
@@ -40,20 +52,32 @@ class _Running:
 
 @dataclass
 class Meter:
-    """Seconds by category, those of preparations by what was prepared, and what remembered results had cost when they were made."""
+    """Seconds by category and other figures of one piece of work.
+
+    Parameters
+    ----------
+    seconds : seconds by category.
+    prepared : seconds of preparation by what was prepared.
+    saved : seconds that remembered results had cost when they were computed.
+    report : receives the progress.
+    seen : what this work has already asked models for. Asking for it again saves nothing.
+    preparing : depth of nested preparations.
+    running : measured blocks that have not ended, the outermost first.
+    thoughts : reasoning texts of language models, which are no part of their replies.
+    unusable : number of replies that are blank, cut off, refused or unreadable.
+    notes : notes of models for the user.
+    """
 
     seconds: dict[str, float] = field(default_factory=dict)
     prepared: dict[str, float] = field(default_factory=dict)
     saved: float = 0.0
     report: Callable[[HowFar], None] = lambda far: None
-    # what this work has asked models for: asked again, it saves nothing
     seen: set = field(default_factory=set)
     preparing: int = 0
-    running: list[_Running] = field(default_factory=list)  # what has not ended, the outermost first
-    # of language models, which are no part of their replies
+    running: list[_Running] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
-    unusable: int = 0  # replies that are blank, cut, refused or unreadable
-    notes: list[str] = field(default_factory=list)  # of models, for a person
+    unusable: int = 0
+    notes: list[str] = field(default_factory=list)
 
 
 _here = threading.local()
@@ -63,20 +87,23 @@ _here = threading.local()
 def metered(
     report: Callable[[HowFar], None] = lambda far: None, seen: set | None = None
 ) -> Iterator[Meter]:
-    """A meter for the work of this thread; `report` hears how far it is, and `seen` goes on from one piece of work to the next."""
+    """Measure the work of this thread within the block.
+
+    `report` receives its progress. `seen` is shared by successive pieces of work.
+    """
     meter = Meter(report=report, seen=set() if seen is None else seen)
     with going_on(meter):
         yield meter
 
 
 def current() -> Meter | None:
-    """The meter of this thread's work."""
+    """Return the meter of this thread's work."""
     return getattr(_here, "meter", None)
 
 
 @contextmanager
 def going_on(meter: Meter | None) -> Iterator[None]:
-    """This thread does a part of the work of another one, which waits for it."""
+    """Measure with another thread's meter, for a part of its work that it waits for."""
     before, _here.meter = current(), meter
     try:
         yield
@@ -86,7 +113,10 @@ def going_on(meter: Meter | None) -> Iterator[None]:
 
 @contextmanager
 def spent(category: Category, label: str = "") -> Iterator[None]:
-    """Count the time within as of this category; a preparation says what is prepared, and lets other work that takes turns go on."""
+    """Count the time within the block as of this category.
+
+    A preparation is labelled with what is prepared, and lets other work take its turn meanwhile.
+    """
     meter = current()
     with (
         passed_on() if category == "preparation" else nullcontext(),
@@ -114,11 +144,14 @@ def _counted(meter: Meter, category: Category, label: str) -> Iterator[None]:
 
 
 def waited() -> float:
-    """Seconds that this thread's work has waited for its turn so far, those under way included; 0 where nothing is metered."""
+    """Return the seconds that this thread's work has waited for its turn so far.
+
+    Waits that have not ended are included. The result is 0 without a meter.
+    """
     meter = current()
     if meter is None:
         return 0.0
-    running = list(meter.running)  # of which another thread may end the last ones
+    running = list(meter.running)  # another thread may end the last ones
     ends = [*(one.start for one in running[1:]), time.perf_counter()]
     under_way = sum(
         end - one.start - one.within for one, end in zip(running, ends) if one.category == "waiting"
@@ -127,7 +160,7 @@ def waited() -> float:
 
 
 def new_to_this(keys: Sequence[Hashable]) -> list[Hashable]:
-    """Those of `keys` that this work had not asked for before; nothing where nothing is metered."""
+    """Return those of `keys` that this work had not asked for before; none without a meter."""
     meter = current()
     if meter is None:
         return []
@@ -137,21 +170,21 @@ def new_to_this(keys: Sequence[Hashable]) -> list[Hashable]:
 
 
 def saved(seconds: float) -> None:
-    """A remembered result was used that had cost so much when it was made."""
+    """Record that a remembered result was used, with the seconds that it had cost."""
     meter = current()
     if meter is not None and not meter.preparing:
         meter.saved += seconds
 
 
 def tell(note: str) -> None:
-    """Tell the person of something about this work, once."""
+    """Add a note for the user to this work, once."""
     meter = current()
     if meter is not None and note not in meter.notes:
         meter.notes.append(note)
 
 
 def replied(thought: str, usable: bool) -> None:
-    """A language model replied: with this thought, and so that its reply is of use or not."""
+    """Record a reply of a language model: its reasoning text, and whether the reply is usable."""
     meter = current()
     if meter is not None:
         meter.thoughts += [thought] if thought else []
@@ -159,7 +192,7 @@ def replied(thought: str, usable: bool) -> None:
 
 
 class Advance:
-    """The progress of a piece of work of known size, with the time that is left as soon as it can be guessed."""
+    """Progress of a piece of work of known size, with an estimate of the remaining time."""
 
     def __init__(self, what: str, of: int):
         self._what, self._of, self._start, self._meter = (
@@ -170,7 +203,7 @@ class Advance:
         )
 
     def __call__(self, done: int, best: str | None = None) -> None:
-        """`done` of the whole is done; `best` is the best of it."""
+        """Report the number of items done, and the best result so far."""
         if self._meter is None:
             return
         share, elapsed = min(1.0, done / self._of), time.monotonic() - self._start
@@ -179,14 +212,16 @@ class Advance:
 
 
 class Parts:
-    """The progress of work in `of` parts one after the other: that of one of them, within `part`, becomes that of all."""
+    """Progress of work in `of` successive parts: the progress of one part becomes that of the
+    whole.
+    """
 
     def __init__(self, of: int):
         self._of, self._start = max(1, of), time.monotonic()
 
     @contextmanager
     def part(self, number: int) -> Iterator[None]:
-        """The part of that number, from 1 on."""
+        """Report the progress within the block as that of this part, counted from 1."""
         meter = current()
         if meter is None:
             yield
@@ -213,8 +248,10 @@ class Parts:
 
 
 def watch_compiling() -> None:
-    """From now on the time in which numba compiles, or loads what it had compiled, counts as preparation. Called where compiled
-    functions are defined."""
+    """Count the time in which numba compiles or loads compiled code as preparation.
+
+    Called where compiled functions are defined.
+    """
     from numba.core import event
 
     class Compiling(event.Listener):
@@ -226,7 +263,7 @@ def watch_compiling() -> None:
 
         def on_end(self, event) -> None:
             begun = _here.__dict__.get("compiling")
-            if begun:  # this may be called for what began before it listened
+            if begun:  # an event that began before this listener may end here
                 begun.pop().__exit__(None, None, None)
 
     if not _listeners:

@@ -1,4 +1,4 @@
-"""Waiting for a lock, or for a place among several, that may be cancelled meanwhile."""
+"""Locks and limited slots whose wait can be cancelled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.watch import NO_WATCH, Watch
 
 @contextmanager
 def waiting(lock: threading.Lock, watch: Watch = NO_WATCH) -> Iterator[None]:
-    """Hold the lock, once it is free; meanwhile other work that takes turns goes on.
+    """Hold a lock within the block; other work takes its turn while this waits for the lock.
 
     Raises what `watch` raises.
     """
@@ -29,13 +29,13 @@ def waiting(lock: threading.Lock, watch: Watch = NO_WATCH) -> Iterator[None]:
 
 
 class Places:
-    """At most so many pieces of work at a time, each begun in the order of asking.
+    """A limited number of slots for concurrent work, given in the order of asking.
 
-    Who waits may be cancelled. A `threading.Semaphore` has neither: a newcomer may overtake who waits.
-    A place may be given back by another thread than the one that took it.
+    Waiting can be cancelled. A `threading.Semaphore` offers neither: a newcomer may overtake
+    waiting threads. A slot may be released by another thread than the one that took it.
     """
 
-    look_seconds = 0.1  # between two looks at whether somebody cancelled
+    look_seconds = 0.1  # between two checks for cancellation
 
     def __init__(self, number: int = 1) -> None:
         self._number, self._at_work = number, 0
@@ -44,18 +44,18 @@ class Places:
 
     @property
     def limit(self) -> int:
-        """How many places there are."""
+        """Number of slots."""
         return self._number
 
     @property
     def wanted(self) -> bool:
-        """Whether somebody waits for a place."""
+        """True if some thread waits for a slot."""
         return bool(self._waiting)
 
     def acquire(self, watch: Watch = NO_WATCH, first: bool = False) -> None:
-        """Take a place once one is free and nobody asked before; `first` goes before all others.
+        """Take a slot as soon as one is free and all earlier requests are served.
 
-        Raises what `watch` raises.
+        With `first`, the request goes before all others. Raises what `watch` raises.
         """
         mine = threading.Event()
         with self._lock:
@@ -78,15 +78,16 @@ class Places:
             raise
 
     def release(self) -> None:
-        """Give a place back, to who waits for one."""
+        """Give a slot back, so that the next waiting thread gets it."""
         with self._lock:
             self._count(-1)
             self._let_in()
 
     @contextmanager
     def emptied(self) -> Iterator[None]:
-        """Hold all places, once those at work have ended."""
-        with self._emptying, ExitStack() as held:  # two at it would wait for one another
+        """Hold all slots within the block, after the running work has ended."""
+        # The lock keeps two threads from each holding a part of the slots forever.
+        with self._emptying, ExitStack() as held:
             for _ in range(self.limit):
                 held.enter_context(self)
             yield

@@ -1,4 +1,4 @@
-"""Rows of a file, whatever holds them: JSON, Parquet or Arrow."""
+"""Rows of JSON, Parquet and Arrow files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ __all__ = ["ARROW", "COLUMNAR", "PARQUET", "file_rows", "holds_rows", "is_column
 
 
 def holds_rows(path: FilePath | Source, most: int | None = None) -> bool:
-    """Whether a file holds rows: it is Parquet or Arrow by its name, or begins with a JSON object or an array of them."""
+    """Return whether a file holds rows.
+
+    It does if its name is that of a Parquet or Arrow file, or if it begins with a JSON object or an
+    array of them.
+    """
     return is_columnar(path) or beginning(path, 2, most).startswith(("{", "[{", "[]"))
 
 
@@ -26,9 +30,24 @@ def file_rows(
     without: Container[str] = (),
     longest: int | None = None,
 ) -> Iterator[Row]:
-    """The rows of a file, each with its place: those of JSON as `core.io.json_rows.json_rows` gives them, of Parquet and Arrow one object
-    for each row, its columns as keys. Columns `without` which a reader does well are not decoded. Raises BadInput as `json_rows` does,
-    and for a columnar file that is damaged or decodes to more than `most` bytes."""
+    """Yield the rows of a file, each with its position.
+
+    JSON rows are those of `core.io.json_rows.json_rows`. A row of Parquet or Arrow is an object
+    with the columns as keys.
+
+    Parameters
+    ----------
+    path : the file, by its path or opened as a source.
+    watch : cancellation and progress.
+    most : bytes that a columnar file may decode to, or that `json_rows` may read.
+    without : columns that are not decoded, to save time.
+    longest : bytes of the longest row that `json_rows` accepts.
+
+    Raises
+    ------
+    BadInput
+        As `json_rows`, and for a columnar file that is damaged or decodes to over `most` bytes.
+    """
     if not isinstance(path, FilePath) or not is_columnar(path):
         yield from json_rows(path, watch, most, longest)
         return

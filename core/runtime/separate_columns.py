@@ -1,4 +1,4 @@
-"""Tables of Parquet and Arrow files, read in a process of their own that has limits."""
+"""Reader of Parquet and Arrow tables in a limited process of its own."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from core.io.columnar import ColumnFile
 from core.runtime.subprocess_worker import Ended, Worker
 from core.watch import NO_WATCH, Watch
 
-# Memory beside the file, which is mapped into it, and processor time from one piece to the next.
+# Memory besides the file, which is memory-mapped, and processor time for each request.
 MAX_MEMORY_BYTES, MAX_PIECE_SECONDS = 1 << 32, 120.0
-GATHERED_BYTES = 1 << 20  # of pieces that travel together
+GATHERED_BYTES = 1 << 20  # size up to which blocks are sent together
 
 
 class SeparateColumns:
-    """The columns of a Parquet or Arrow file, read elsewhere, as pyarrow may die or fill the memory.
+    """The columns of a Parquet or Arrow file, read in a subprocess.
 
-    Raises BadInput for a file that is missing or damaged, and for one that ends the process or
-    goes beyond its limits; so do the methods.
+    A subprocess is used because pyarrow may crash or fill the memory. The class and its methods
+    raise BadInput for a file that is missing or damaged, ends the process or exceeds its limits.
     """
 
     def __init__(self, path: FilePath):
@@ -35,7 +35,7 @@ class SeparateColumns:
         self.names: list[str] = self._do(_open, str(path.absolute()))
 
     def close(self) -> None:
-        """End the process."""
+        """End the subprocess."""
         self._end()
 
     def lists(
@@ -45,12 +45,12 @@ class SeparateColumns:
 
         Parameters
         ----------
-        names : some of the names of its columns.
-        most : bytes that they may unpack to; None for any number.
+        names : names of some of the columns.
+        most : bytes that they may unpack to; None for no limit.
 
         Returns
         -------
-        The share of the file read with each piece, and the values of each column.
+        For each block, the fraction of the file read so far and one list of values for each column.
         """
         self._do(_begin, list(names), most)
         while pieces := self._do(_next):
@@ -69,9 +69,10 @@ class SeparateColumns:
 def column_rows(
     path: FilePath, without: Container[str] = (), most: int | None = None
 ) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Read the rows of a file, each with the share read; columns `without` which it does are not.
+    """Yield the rows of a file, each with the fraction of the file read so far.
 
-    Raises BadInput for a file that is missing, damaged, or unpacks to more than `most` bytes.
+    Columns in `without` are not decoded. Raises BadInput for a file that is missing, damaged, or
+    unpacks to more than `most` bytes.
     """
     with closing(SeparateColumns(path)) as table:
         names = [name for name in table.names if name not in without]
@@ -81,14 +82,14 @@ def column_rows(
 
 
 class _Held:
-    """The file that this process reads, and what is still to come of it."""
+    """State of the subprocess: the open file and its remaining blocks."""
 
     file: ColumnFile
     pieces: Iterator[tuple[float, bytes]]
 
 
 def _open(path: str, watch: Watch) -> list[str]:
-    """In the other process: open a file for what follows, and return the names of its columns."""
+    """In the subprocess: open a file and return the names of its columns."""
     _Held.file = ColumnFile(FilePath(path))
     return _Held.file.names
 
@@ -98,7 +99,7 @@ def _begin(names: Sequence[str], most: int | None, watch: Watch) -> None:
 
 
 def _next(watch: Watch) -> list[tuple[float, bytes]]:
-    """The next pieces, up to `GATHERED_BYTES` or one that is larger; none at the end."""
+    """Return the next blocks, up to about `GATHERED_BYTES`; none at the end."""
     found: list[tuple[float, bytes]] = []
     size = 0
     for share, data in _Held.pieces:

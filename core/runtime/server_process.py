@@ -15,19 +15,31 @@ from pathlib import Path
 from core.errors import shorten
 from core.runtime import ended_with_us
 
-LOOK = 0.1  # seconds between two looks at whether it answers
-ANSWER = 5.0  # seconds for a sign of life
-RECOVER = 15.0  # seconds that one which runs may give none
-LAST_WORDS = 1 << 16  # bytes at the end of its log in which its fault is looked for
+LOOK = 0.1  # seconds between two health checks
+ANSWER = 5.0  # timeout of a health check in seconds
+RECOVER = 15.0  # seconds that a running server may fail its health checks
+LAST_WORDS = 1 << 16  # bytes at the end of the log that are searched for an error
 FAULT = re.compile(r"\b(\w*(?:Error|Exception): .*\S)")
-# another came before or may come; a bar
+# Log lines that do not name the cause: a general failure, other log levels, progress bars.
 NO_FAULT = re.compile(r"Engine core initialization failed|\b(?:DEBUG|INFO|WARNING)\b|\d%\|")
 
 
 class ServerProcess:
-    """A program that answers `health` on a free port of loopback, begun by `command(port)`; what it writes goes to the file `log`.
+    """A server program on a free loopback port.
 
-    It ends with `stop`, and with this process however that ends. Raises OSError where it cannot be started.
+    It ends with `stop`, and in any case with this process, however that ends.
+
+    Parameters
+    ----------
+    command : returns the command line for a port.
+    environment : additional environment variables.
+    log : file that receives the output.
+    health : URL path that answers with status 200 when the server is ready.
+
+    Raises
+    ------
+    OSError
+        If the program cannot be started.
     """
 
     def __init__(
@@ -46,10 +58,9 @@ class ServerProcess:
                 stdout=written,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **environment},
-                start_new_session=True,  # Ctrl-C is for this process to hear
-                creationflags=getattr(
-                    subprocess, "CREATE_NEW_PROCESS_GROUP", 0
-                ),  # the same on Windows
+                start_new_session=True,  # Ctrl-C must reach this process alone
+                # The same on Windows.
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
 
     @property
@@ -57,10 +68,10 @@ class ServerProcess:
         return self._process.poll() is None
 
     def healthy(self) -> bool:
-        """Whether it runs and answers that it is well."""
+        """Return whether the server runs and passes its health check."""
         if not self.running:
             return False
-        import http.client  # brings ssl and more
+        import http.client  # imported late, since it loads ssl and more
 
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER)
         try:
@@ -72,7 +83,7 @@ class ServerProcess:
             connection.close()
 
     def wait(self, seconds: float) -> bool:
-        """Whether it became healthy before it ended and within so many seconds."""
+        """Wait until the server is healthy; return False if it ends first or the time is over."""
         until = time.monotonic() + seconds
         while not self.healthy():
             if not self.running or time.monotonic() > until:
@@ -81,11 +92,11 @@ class ServerProcess:
         return True
 
     def crashed(self) -> bool:
-        """Whether it has ended, or no longer answers and does not recover within some seconds."""
+        """Return whether the server has ended, or stays unhealthy for `RECOVER` seconds."""
         return not self.wait(RECOVER)
 
     def stop(self) -> None:
-        """End it with all that it started; some seconds at most."""
+        """End the server and all its child processes, within some seconds."""
         if self._process.stdin and not self._process.stdin.closed:
             self._process.stdin.close()
         try:
@@ -95,7 +106,10 @@ class ServerProcess:
             self._process.wait()
 
     def end(self) -> str:
-        """How one that no longer runs ended, to follow its name: by what, and its last words where it has some."""
+        """Describe how the server ended, as a phrase that follows its name.
+
+        The phrase names a signal or the exit code, and the last error of the log if there is one.
+        """
         code = self._process.wait()
         if code > 128:
             how = f"was ended from outside ({_signal_name(code - 128)})"
@@ -105,7 +119,10 @@ class ServerProcess:
         return f"{how}: {words}" if words else how
 
     def last_words(self) -> str:
-        """The first error at the end of its log that says more than that there was one, else its last line; empty where it wrote none."""
+        """Return the first specific error at the end of the log, else the last line.
+
+        The text is empty if the server wrote nothing.
+        """
         with self.log.open("rb") as file:
             file.seek(max(0, self.log.stat().st_size - LAST_WORDS))
             lines = [line.strip() for line in file.read().decode("utf-8", "replace").splitlines()]
@@ -116,7 +133,7 @@ class ServerProcess:
 
 
 def free_port() -> int:
-    """A port of loopback on which nothing listens."""
+    """Return a loopback port on which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

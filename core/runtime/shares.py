@@ -1,4 +1,7 @@
-"""The share of the clock that each of several pieces of work has which are done at once: a moment is split evenly among those at work."""
+"""Shares of elapsed time for concurrent pieces of work.
+
+Each moment is split evenly among the pieces that are running.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,10 @@ from contextlib import contextmanager
 
 
 class Shares:
-    """Pieces of work of several threads. The seconds of each times its share add up to the time by the clock in which any was done.
+    """Running pieces of work of several threads.
+
+    The seconds of each piece, multiplied by its share, add up to the elapsed time in which any
+    piece was running.
 
     >>> from core.runtime.shares import Shares
     >>> shares = Shares()
@@ -20,12 +26,15 @@ class Shares:
 
     def __init__(self, now: Callable[[], float] = time.monotonic):
         self._now, self._lock = now, threading.Lock()
-        # `_each`: seconds that one always at work would have had so far
+        # `_each` is the time that a piece running from the beginning would have got so far.
         self._at_work, self._last, self._each = (0, 0.0, 0.0)
 
     @contextmanager
     def work(self) -> Iterator[Callable[[], float]]:
-        """A piece of work, which ends with the block; the function says its share of the clock so far, above 0 and 1 at most."""
+        """Count a piece of work as running within the block.
+
+        The yielded function returns its share of the elapsed time so far, above 0 and at most 1.
+        """
         start, had = self._step(1)
 
         def share() -> float:
@@ -38,7 +47,7 @@ class Shares:
             self._step(-1)
 
     def _step(self, more: int) -> tuple[float, float]:
-        """The time now, and `_each` up to it, from when on so many more are at work."""
+        """Change the number of running pieces; return the time and `_each` up to now."""
         with self._lock:
             now = self._now()
             self._each += (now - self._last) / self._at_work if self._at_work else 0.0

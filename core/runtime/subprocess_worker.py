@@ -1,9 +1,13 @@
-"""Work in a process of its own: it holds up nothing here, and ends at once when it is cancelled or this process dies.
+"""Work in a subprocess that can be ended at any time, with limits of memory and time.
 
-Work goes to it by its standard input, reports come by its standard output, and what it prints goes to the standard error. On Linux the
-kernel holds it to its limits. Elsewhere this process looks ten times a second at what it takes (macOS enforces no limit of addresses,
-Windows none at all): memory is then what is resident, and may be exceeded between two looks. There a compiled loop that does not let other
-threads run is ended with this process only after it.
+Work is sent by the standard input of the subprocess, and reports return by its standard output.
+What it prints goes to the standard error. The subprocess ends when the work is cancelled or this
+process dies.
+
+On Linux the kernel enforces the limits. Elsewhere this process checks ten times a second: macOS
+enforces no limit of addresses, and Windows none at all. Memory is then resident memory, and may
+exceed its limit between two checks. There, a compiled loop that blocks other threads ends only
+after it has finished, when this process dies.
 """
 
 from __future__ import annotations
@@ -31,10 +35,10 @@ from core.errors import HopscopeError
 from core.io.home import ROOT
 from core.runtime.jobs import sentence
 
-# whether the system itself sets limits, and ends a process with the one that asked
+# True if the kernel enforces limits and ends the subprocess when this process dies.
 KERNEL = sys.platform == "linux"
-LOOK = 0.1  # seconds between two looks at whether a person has cancelled
-LENGTH = 8  # bytes before a message, that hold how many it has
+LOOK = 0.1  # seconds between two checks for cancellation
+LENGTH = 8  # bytes of the length field before each message
 DIED = "The process at this work was ended from outside, perhaps for want of memory."
 BEGUN, PROGRESS, DONE, FAILED, MEMORY, TIME = (
     "begun",
@@ -52,7 +56,10 @@ BEYOND = {
 
 
 class Ended(HopscopeError):
-    """A process ended before its work was done. It was beyond its `limit`, `MEMORY` or `TIME`; empty for another reason."""
+    """Error of a subprocess that ended before its work was done.
+
+    `limit` is the exceeded limit, `MEMORY` or `TIME`, and empty for another reason.
+    """
 
     def __init__(self, limit: str = ""):
         self.limit = limit
@@ -60,14 +67,21 @@ class Ended(HopscopeError):
 
 
 def in_subprocess(work: Callable[..., Any], *arguments: Any, watch: Watch = NO_WATCH) -> Any:
-    """What `work(*arguments, watch)` gives, done in a process of its own, as by `Worker.do`."""
+    """Return `work(*arguments, watch)`, done in a new subprocess as by `Worker.do`."""
     with Worker() as worker:
         return worker.do(work, *arguments, watch=watch)
 
 
 class Worker:
-    """A process that does one piece of work after another. It begins with the first one, anew after one that ended it, and ends with the
-    block of a `with`. It may take `memory` bytes: of addresses on Linux, resident ones elsewhere."""
+    """A subprocess that does one piece of work after another.
+
+    It starts with the first piece, restarts after a piece that ended it, and ends with the `with`
+    block.
+
+    Parameters
+    ----------
+    memory : limit in bytes: of address space on Linux, of resident memory elsewhere.
+    """
 
     def __init__(self, memory: int | None = None):
         self._memory = memory
@@ -87,11 +101,21 @@ class Worker:
         watch: Watch = NO_WATCH,
         seconds: float | None = None,
     ) -> Any:
-        """What `work(*arguments, watch)` gives; `work` is a function of a module, and all that travels can be pickled.
+        """Return `work(*arguments, watch)`, done in the subprocess.
 
-        What it raises is raised here as a HopscopeError of the same sentence; Ended is raised where the process dies, takes more memory
-        than it may, or more than so many `seconds` of the processor's time for this work. What `watch` raises is raised here, and
-        the process is killed then.
+        Parameters
+        ----------
+        work : a function of a module. Its arguments and result must be picklable.
+        arguments : its arguments.
+        watch : cancellation and progress. If it raises, the process is killed.
+        seconds : limit of processor time for this piece of work.
+
+        Raises
+        ------
+        HopscopeError
+            With the message of an error that `work` raised.
+        Ended
+            If the process dies or exceeds a limit.
         """
         done, consumption = False, None
         try:
@@ -135,7 +159,10 @@ class Worker:
         _send(self._process.stdin, work)
 
     def _limit_by_kernel(self) -> str:
-        """The limit for which the kernel ended the process, which has closed its pipes; empty for another reason."""
+        """Wait for a process that closed its pipes, and return the limit for which it was ended.
+
+        The text is empty for another reason.
+        """
         assert self._process is not None
         if sys.platform == "linux" and KERNEL and self._process.wait() == -signal.SIGXCPU:
             return TIME
@@ -146,13 +173,16 @@ class Worker:
         if process is not None:
             process.kill()
             assert process.stdin is not None
-            with suppress(OSError):  # what was not yet sent goes nowhere
+            with suppress(OSError):  # data that was not sent is dropped
                 process.stdin.close()
             process.wait()
 
 
 class Consumption:
-    """What a process takes from now on, compared with what it may: for systems that do not limit it themselves."""
+    """Memory and processor time of a process from now on, compared with its limits.
+
+    Used on systems that do not enforce the limits themselves.
+    """
 
     def __init__(self, pid: int, memory: int | None, seconds: float | None):
         import psutil
@@ -161,7 +191,9 @@ class Consumption:
         self._last = None if seconds is None else self._spent() + seconds
 
     def exceeded(self) -> str:
-        """The limit that it is beyond, `MEMORY` or `TIME`; empty where it is not, or has ended."""
+        """Return the exceeded limit, `MEMORY` or `TIME`; empty if there is none or the process
+        ended.
+        """
         with suppress(self._error):
             if self._memory is not None and self._process.memory_info().rss > self._memory:
                 return MEMORY
@@ -182,7 +214,7 @@ def _send(stream: IO[bytes], message: Any) -> None:
 
 
 def _messages(stream: IO[bytes]) -> Iterator[bytes]:
-    """The messages of a stream as they come, up to its end."""
+    """Yield the messages of a stream until it ends."""
     while (
         len(length := stream.read(LENGTH)) == LENGTH
         and len(data := stream.read(size := int.from_bytes(length, "little"))) == size
@@ -191,7 +223,7 @@ def _messages(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _listen(stream: IO[bytes], messages: SimpleQueue[bytes | None]) -> None:
-    """Puts the messages of a stream into a queue, and None at its end."""
+    """Put the messages of a stream into a queue, and None at its end."""
     with stream:
         for message in _messages(stream):
             messages.put(message)
@@ -199,7 +231,10 @@ def _listen(stream: IO[bytes], messages: SimpleQueue[bytes | None]) -> None:
 
 
 def _started(memory: int | None) -> subprocess.Popen:
-    """A process that waits for its work, and holds the only end of the pipe to report into."""
+    """Start a process that waits for work.
+
+    It alone holds the writing end of the pipe for reports.
+    """
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     return subprocess.Popen(
         [sys.executable, "-c", f"from {__name__} import serve; serve({memory}, {KERNEL})"],
@@ -210,9 +245,12 @@ def _started(memory: int | None) -> subprocess.Popen:
 
 
 def serve(memory: int | None, kernel: bool) -> None:
-    """In the other process: does the work that comes, and reports on it; it has limits of the `kernel`, or those of the one that looks."""
+    """In the subprocess: do the work that arrives and report on it.
+
+    With `kernel`, the process sets limits for itself; else the parent process checks them.
+    """
     reports = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what is printed is no report
+    os.dup2(2, 1)  # printed text must not mix with the reports
     if kernel:
         _limit(memory)
     works: SimpleQueue[bytes] = SimpleQueue()
@@ -234,7 +272,7 @@ def serve(memory: int | None, kernel: bool) -> None:
 
 
 def _take(works: SimpleQueue[bytes]) -> None:
-    """Puts the work that comes into a queue, and ends this process once the one that asks is gone."""
+    """Put arriving work into a queue, and end this process once the parent is gone."""
     try:
         for work in _messages(sys.stdin.buffer):
             works.put(work)
@@ -258,7 +296,7 @@ def _answer(reports: IO[bytes], work: Callable[..., Any], arguments: tuple) -> t
 
 
 def _limit(memory: int | None) -> None:
-    """From now on this process may take so many bytes of addresses; and it hears of its input, once that is asked for."""
+    """Limit the address space of this process, and prepare it for signals of its input."""
     if sys.platform == "linux":
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if memory is not None:
@@ -267,7 +305,7 @@ def _limit(memory: int | None) -> None:
 
 
 def _limit_time(seconds: float | None) -> None:
-    """From now on the process may take so many seconds of the processor's time; the system ends it then."""
+    """Limit the processor time of this process from now on; the kernel ends it then."""
     if sys.platform == "linux":
         _, most = resource.getrlimit(resource.RLIMIT_CPU)
         if seconds is not None:
@@ -276,20 +314,23 @@ def _limit_time(seconds: float | None) -> None:
 
 
 def allowed_memory(wanted: int) -> int:
-    """Return the bytes that a process may take: what is wanted, or the limit of the one who began this one where that is less."""
+    """Return the bytes that a process may take.
+
+    This is `wanted`, or the inherited limit if that is less.
+    """
     return int(min(wanted, _limit_given("RLIMIT_AS")))
 
 
 def allowed_seconds(wanted: float) -> float:
-    """Return the processor time that a process may take, as `allowed_memory`.
+    """Return the processor time that a process may take, in the manner of `allowed_memory`.
 
-    It ends a second before the limit that was given, at which the system ends it without a reason.
+    It ends a second before the inherited limit, at which the kernel would end it without a reason.
     """
     return max(1.0, min(wanted, _limit_given("RLIMIT_CPU") - 1))
 
 
 def _limit_given(name: str) -> float:
-    """The hard limit of this process, as `ulimit` sets it; infinite where there is none."""
+    """Return the inherited hard limit of this process, as `ulimit` sets it; infinite if none."""
     if sys.platform != "linux":
         return math.inf
     _, most = resource.getrlimit(getattr(resource, name))
@@ -297,7 +338,10 @@ def _limit_given(name: str) -> float:
 
 
 def _end_with_input(on: bool) -> None:
-    """Whether the system ends this process once the other end of its input is gone, even in the middle of a compiled loop."""
+    """Set whether the kernel ends this process once the other end of its input is closed.
+
+    This works even in the middle of a compiled loop.
+    """
     if sys.platform == "linux":
         flags = fcntl.fcntl(0, fcntl.F_GETFL)
         fcntl.fcntl(0, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)

@@ -1,7 +1,7 @@
 """The turn of a piece of work, passed on while it prepares something or waits.
 
-Who waits deep inside a piece need not know whose turn it is: a place of `core.comparison.queues.Fair`,
-or the `Processor` of `core.runtime.flight`.
+Code deep inside a piece of work can wait without knowing whose turn it is. The turn is a slot of
+`core.comparison.queues.Fair` or the `Processor` of `core.runtime.flight`.
 """
 
 from __future__ import annotations
@@ -10,12 +10,19 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-AFTER = 0.3  # seconds that a preparation takes before others go on
+AFTER = 0.3  # seconds of preparation after which the turn is passed on
 _thread = threading.local()
 
 
 class Turn:
-    """The turn of one piece of work: `release(waits)` passes it on and says whether that could be done, `resume(waits)` takes it back."""
+    """The turn of one piece of work.
+
+    Parameters
+    ----------
+    release : passes the turn on and returns whether it could; its argument is true if the piece
+        only waits.
+    resume : takes the turn back, with the same argument.
+    """
 
     def __init__(self, release: Callable[[bool], bool], resume: Callable[[bool], None]):
         self._release, self._resume = release, resume
@@ -23,7 +30,7 @@ class Turn:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """What this thread does within is the piece of work that has the turn."""
+        """Give the turn to the work of this thread within the block."""
         _thread.turn = self
         try:
             yield
@@ -32,8 +39,8 @@ class Turn:
 
     @contextmanager
     def passed_on(self, waits: bool, at_once: bool = False) -> Iterator[None]:
-        """Within, the turn is passed on `at_once` or after `AFTER` seconds, and taken back at the end."""
-        _thread.turn, self._over = None, False  # what lies within passes nothing on
+        """Pass the turn on `at_once` or after `AFTER` seconds, and take it back after the block."""
+        _thread.turn, self._over = None, False  # nested blocks pass nothing on
         timer = threading.Timer(AFTER, self._late, [waits])
         timer.daemon = True
         if at_once:
@@ -59,7 +66,10 @@ class Turn:
 
 @contextmanager
 def passed_on(waits: bool = False) -> Iterator[None]:
-    """Others may go on while this thread prepares something, or with `waits` only waits for it; without a turn nothing happens."""
+    """Let other work run while this thread prepares something or, with `waits`, only waits.
+
+    Without a turn this does nothing.
+    """
     turn: Turn | None = getattr(_thread, "turn", None)
     if turn is None:
         yield
@@ -70,7 +80,10 @@ def passed_on(waits: bool = False) -> Iterator[None]:
 
 @contextmanager
 def away() -> Iterator[None]:
-    """Others go on at once while this thread waits for what another computer does; without a turn nothing happens."""
+    """Let other work run at once while this thread waits for another computer.
+
+    Without a turn this does nothing.
+    """
     turn: Turn | None = getattr(_thread, "turn", None)
     if turn is None:
         yield

@@ -1,4 +1,4 @@
-"""How much memory a value takes, how much is free, and freeing it."""
+"""Memory: the size of values, free memory, and returning unused memory to the system."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from typing import Any
 
 import numpy as np
 
-# what holds nothing else, which most of what is weighed is
+# Types that contain no other values. They are checked first, as most values are of these types.
 PLAIN = (int, float, str, bytes, type(None))
-SAMPLE = 32  # items of a long tuple or list that stand for all of them
+SAMPLE = 32  # items by which the size of a long tuple or list is estimated
 
 
 def weight(value: Any) -> int:
-    """About how many bytes a value takes: arrays, texts and numbers, and what holds them (tuples, lists, mappings, dataclasses).
+    """Return roughly how many bytes a value takes.
 
-    What lies in several places counts once; objects of other classes count without what they hold. A long tuple or list is weighed by
-    its first items.
+    Arrays, texts, numbers and their containers (tuples, lists, mappings, dataclasses) are counted.
+    An object that occurs several times counts once. Objects of other classes count without their
+    contents. A long tuple or list is estimated by its first items.
 
     >>> import numpy as np
     >>> from core.runtime.weight import weight
@@ -57,18 +58,21 @@ def _weigh(value: Any, seen: set[int]) -> float:
 
 
 def free_memory() -> int:
-    """Bytes of memory that are free, or can be freed at once."""
+    """Return the bytes of memory that are free or can be freed at once."""
     import psutil
 
     return int(psutil.virtual_memory().available)
 
 
 def return_unused() -> None:
-    """Hand memory that nothing uses any more back to the system: that of Arrow, and, where the C library can, of many small objects, which
-    otherwise stays with the process."""
+    """Return unused memory to the operating system.
+
+    This covers Arrow's memory pool and, with glibc, the memory of many small objects, which would
+    otherwise stay with the process.
+    """
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()
     if sys.platform == "linux":
-        with suppress(OSError, AttributeError):  # another C library than glibc
+        with suppress(OSError, AttributeError):  # a C library other than glibc
             ctypes.CDLL(None).malloc_trim(0)

@@ -1,5 +1,8 @@
-"""The backends of models, a class each: its fields are the keys of its table in models.toml; it says what is missing for a model here, and
-makes it."""
+"""Backends of models, one class each.
+
+The fields of a class are the keys of its table in models.toml. The class says what a model lacks on
+this computer, and makes it.
+"""
 
 from __future__ import annotations
 

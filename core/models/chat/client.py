@@ -1,4 +1,8 @@
-"""What chat clients share: replies remembered, stopped where they repeat themselves, timed, and waited for with patience."""
+"""Base classes of chat clients.
+
+They remember replies, stop replies that repeat themselves, measure time, and let a waiting request
+be cancelled.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +27,19 @@ from core.runtime.turn import away
 from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
-THOUGHTS = 4096  # tokens that a model which thinks may use for it, beside those of the reply, where its row does not say how many
-SPARE = 8  # tokens that a chat template may need more than was counted
+# Token budget for reasoning, in addition to that of the reply, for models that reason and whose
+# row in models.toml gives no number.
+THOUGHTS = 4096
+SPARE = 8  # margin in tokens for the chat template, which is not counted exactly
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """What a model is asked: everything that its reply depends on. Of a model that thinks, `thoughts` tokens come beside `max_tokens`."""
+    """A request to a model, with everything that its reply depends on.
+
+    For a model that reasons, `thoughts` tokens are added to `max_tokens`.
+    """
 
     messages: tuple[dict[str, str], ...]
     schema: dict[str, Any] | None
@@ -41,17 +50,20 @@ class ChatRequest:
 
     @property
     def room(self) -> int:
-        """Tokens of thought and reply together."""
+        """Token limit of reasoning and reply together."""
         return self.max_tokens + self.thoughts
 
     def key(self, weights: str = "") -> str:
-        """What tells its reply, by a model of these weights, from any other."""
+        """Return the key of its reply by a model with these weights."""
         return reply_key(
             weights, self.messages, self.schema, self.max_tokens, self.seed, self.temperature
         )
 
     def body(self) -> dict[str, Any]:
-        """The request of the OpenAI protocol, streamed and with usage; the schema is left to `response_format`."""
+        """Return the streamed request of the OpenAI protocol, with usage but without the schema.
+
+        The schema is added from `response_format`.
+        """
         return {
             "messages": list(self.messages),
             "max_tokens": self.room,
@@ -62,7 +74,7 @@ class ChatRequest:
         }
 
     def response_format(self) -> dict[str, Any]:
-        """The part of a request of the OpenAI protocol that holds a reply to the schema."""
+        """Return the part of an OpenAI request that constrains the reply to the schema."""
         return {
             "type": "json_schema",
             "json_schema": {"name": "reply", "strict": True, "schema": self.schema},
@@ -70,21 +82,27 @@ class ChatRequest:
 
 
 class ChatClient(ABC):
-    """A `Chat` that says in `_write` how one reply comes about; all else is here."""
+    """A chat model; subclasses implement `_write` for a single reply."""
 
-    streams = True  # whether replies come piece by piece
-    thinks = False  # whether it was seen to think before it replies
-    begun = False  # whether its last reply began inside a thought, with no tag that opens it
-    gathers: type[Writing] = Writing  # what gathers a reply while it is written
-    steady = False  # whether it always gives the same reply to the same question, so that one which was cut would be cut again
+    streams = True  # true if replies arrive in pieces
+    thinks = False  # true if it was seen to reason before it replies
+    # True if its last reply began inside its reasoning, without an opening tag.
+    begun = False
+    gathers: type[Writing] = Writing  # collects a reply while it is written
+    # True if the same request always gets the same reply. Asking again is then of no use for a
+    # reply that was cut off.
+    steady = False
 
     def __init__(self, name: str, context: int, thoughts: int = 0):
-        """`thoughts` is the budget of a model that is known to think; of others it is seen whether they do."""
+        """Set the token budget for reasoning with `thoughts`, for a model that is known to reason.
+
+        For other models, reasoning is detected in their replies.
+        """
         self.name, self.context, self._replies, self._weights = name, context, Replies(), ""
         self.thinks, self.thoughts = bool(thoughts), thoughts or THOUGHTS
 
     def keep_in(self, saved: SavedReplies, weights: str) -> None:
-        """Have replies outlive this process, under the weights that they are of."""
+        """Save replies on disk, under the weights that they come from."""
         self._replies, self._weights = Replies(on_disk=saved), weights
 
     def reply(
@@ -98,7 +116,11 @@ class ChatClient(ABC):
         on_text: Callable[[str], None] | None = None,
         watch: Watch = NO_WATCH,
     ) -> Reply:
-        """The model's reply, remembered for who asks the same again, who waits for nobody; see `core.models.base.Chat`."""
+        """Return the model's reply; see `core.models.base.Chat`.
+
+        A remembered reply to the same request is returned at once, without waiting for other
+        requests.
+        """
         request = ChatRequest(
             tuple(dict(message) for message in messages), schema, max_tokens, seed, temperature
         )
@@ -119,17 +141,20 @@ class ChatClient(ABC):
         return reply
 
     def count_tokens(self, messages: Messages) -> int:
-        """Tokens of the messages, as an estimate."""
+        """Estimate the number of tokens of the messages."""
         return estimate_tokens(messages)
 
     def forget(self) -> None:
-        """Drop the replies that are remembered in memory."""
+        """Drop the replies remembered in memory."""
         self._replies.forget()
 
     def _written(
         self, request: ChatRequest, on_text: Callable[[str], None] | None, watch: Watch = NO_WATCH
     ) -> Reply:
-        """The reply, with room for thoughts from the first reply on whose thought left too little for the rest."""
+        """Return the reply, asking again with room for reasoning if the reasoning took too much.
+
+        Later requests include that room from the start.
+        """
         if self.thinks:
             return self._once(self._with_thoughts(request), on_text, watch)
         reply = self._once(request, on_text, watch)
@@ -141,13 +166,13 @@ class ChatClient(ABC):
             return reply
         try:
             again = self._once(wider, None if reply.text else on_text, watch)
-        except ModelFailed:  # as where the server's context is smaller than is known here
+        except ModelFailed:  # for example if the server's context is smaller than assumed
             self.thinks = False
             return reply
         return replace(again, seconds=again.seconds + reply.seconds)
 
     def _with_thoughts(self, request: ChatRequest) -> ChatRequest:
-        """The request with the budget for thoughts, as far as the context has room for it."""
+        """Add the budget for reasoning to a request, as far as the context has room."""
         left = self.context - self.count_tokens(request.messages) - request.max_tokens - SPARE
         return replace(request, thoughts=max(0, min(self.thoughts, left)))
 
@@ -175,27 +200,36 @@ class ChatClient(ABC):
         return reply
 
     def _waited_for(self, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
-        """What `work` returns; `watch` may raise before and during it. Other work goes on meanwhile, as the model is elsewhere."""
+        """Return the result of `work`, letting other work run meanwhile.
+
+        `watch` may raise before and during it.
+        """
         watch.check()
         with away():
             return patiently(work, watch)
 
     def _ready(self) -> None:
-        """Make ready what is not part of a reply's time, where there is anything. Raises ModelUnavailable, ModelFailed."""
+        """Prepare what does not count as time of a reply. Raises ModelUnavailable, ModelFailed."""
         return
 
     @property
     def at_once(self) -> int:
-        """How many pieces of work may ask it at a time: more than one where it is worth it."""
+        """Number of pieces of work that may ask the model at a time."""
         return 1
 
     @abstractmethod
     def _write(self, request: ChatRequest, writing: Writing, watch: Watch = NO_WATCH) -> None:
-        """Give `writing` the reply, and what is known of tokens and end. Raises ModelFailed, and what `watch` raises."""
+        """Pass the reply to `writing`, with its tokens and how it ended.
+
+        Raises ModelFailed, and what `watch` raises.
+        """
 
 
 class LocalChat(ChatClient):
-    """A chat client over an engine in this process, made in `_start`: loaded when first used, one request at a time."""
+    """A chat client over an engine in this process.
+
+    The engine is made by `_start` at the first use, and answers one request at a time.
+    """
 
     steady = True
 
@@ -209,7 +243,7 @@ class LocalChat(ChatClient):
         return self._engine is not None
 
     def load(self) -> Any:
-        """The engine, read now if it was not. Raises ModelUnavailable, ModelFailed."""
+        """Return the engine, loading it if necessary. Raises ModelUnavailable, ModelFailed."""
         engine = self._engine
         if engine is None:
             with spent("preparation", f"Loading {self.name}"), self._loading:
@@ -217,7 +251,7 @@ class LocalChat(ChatClient):
         return engine
 
     def close(self) -> None:
-        """Free the memory once the requests that run now have ended; the next use loads anew."""
+        """Free the memory after the running requests have ended; the next use loads again."""
         with self._running.emptied(), self._loading:
             self._engine = None
 
@@ -229,4 +263,4 @@ class LocalChat(ChatClient):
 
     @abstractmethod
     def _start(self) -> Any:
-        """A new engine."""
+        """Make a new engine."""

@@ -1,4 +1,4 @@
-"""The stream of a reply as server-sent events, read within limits of time."""
+"""Streamed replies as server-sent events, read within time limits."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from core.models.numbers import read_json
 from core.watch import NO_WATCH, Watch
 
 DONE = b"[DONE]"
-NOTHING = {"choices": ()}  # a chunk that says nothing
-USAGE_SECONDS = 1.0  # in which a server may say more once a reply has ended, such as its tokens
+NOTHING = {"choices": ()}  # an empty chunk
+# Time for a server to send more after a reply has ended, such as its token counts.
+USAGE_SECONDS = 1.0
 
 
 class Events(openai.Stream[object]):
-    """The chunks of a reply as their JSON has them; one without a choice for comments and blank lines.
+    """Chunks of a reply as parsed JSON, with empty chunks for comments and blank lines.
 
-    The client's own stream passes comments over, so that a server could send them for ever, and it
-    refuses chunks with numbers of very many digits.
+    The client's own stream skips comments, so that a server could send them for ever. It also
+    rejects chunks with numbers of very many digits.
     """
 
-    done = False  # whether the mark of the end came
+    done = False  # true after the end mark
 
     def __iter__(self) -> Iterator[Any]:
         data = b""
@@ -37,14 +38,14 @@ class Events(openai.Stream[object]):
                 if data.startswith(DONE):
                     self.done = True
                     return
-                try:  # at once, as the blank line behind it may never come
+                try:  # parsed now, as the blank line after it may never come
                     chunk = read_json(data.decode("utf-8"))
                 except ValueError:
                     continue  # a part of an event of several lines
                 data = b""
                 yield self._without_error(chunk)
             elif data and not line:
-                yield read_json(data.decode("utf-8"))  # raises what is wrong with it
+                yield read_json(data.decode("utf-8"))  # raises the error in it
                 data = b""
             else:
                 yield NOTHING
@@ -52,7 +53,7 @@ class Events(openai.Stream[object]):
             yield read_json(data.decode("utf-8"))
 
     def _without_error(self, chunk: Any) -> Any:
-        """The chunk. Raises APIError for one that tells of an error."""
+        """Return the chunk. Raises APIError if it reports an error."""
         error = chunk.get("error") if isinstance(chunk, dict) else None
         if error:
             said = error.get("message") if isinstance(error, dict) else error
@@ -61,9 +62,10 @@ class Events(openai.Stream[object]):
         return chunk
 
     def _lines(self) -> Iterator[bytes]:
-        """The lines of the response without their ends, and an empty comment for each part of one.
+        """Yield the lines of the response without line ends, and a comment for each incomplete
+        part.
 
-        Raises the client's errors of connections.
+        Raises the client's connection errors.
         """
         begun: list[bytes] = []
         try:
@@ -87,7 +89,10 @@ class Events(openai.Stream[object]):
 
 
 def take_whole(response: Any) -> Any:
-    """The value of a response that is one JSON text, as soon as it is whole. Raises ValueError."""
+    """Return the value of a response that is one JSON text, as soon as it is complete.
+
+    Raises ValueError.
+    """
     data: list[bytes] = []
     for part in response.iter_bytes():
         data.append(part)
@@ -100,18 +105,22 @@ def take_whole(response: Any) -> Any:
 def timely_pieces(
     pieces: Iterator[Piece], response: Any, silence: float, watch: Watch = NO_WATCH
 ) -> Iterator[Piece]:
-    """The pieces of a reply as they come, within limits of time.
+    """Yield the pieces of a reply as they arrive, within time limits.
 
-    Once the reply has ended, what follows may fail or not come: it costs a second at most.
+    After the reply has ended, errors in what follows are ignored, and waiting for it takes at most
+    a second.
 
     Parameters
     ----------
-    silence : seconds in which a piece must come that says something.
-    watch : called for each piece, also one that says nothing; may raise.
+    pieces : the pieces of the reply.
+    response : the HTTP response that they come from.
+    silence : seconds within which a piece with content must arrive.
+    watch : called for each piece, also for an empty one; may raise.
 
     Raises
     ------
-    Overdue : where nothing was said for so long.
+    Overdue
+        If no piece with content arrived for so long.
     """
     last, ended = time.monotonic(), False
     closing = threading.Timer(0, lambda: None)
@@ -141,7 +150,7 @@ def timely_pieces(
 
 
 def _shut_soon(response: Any) -> threading.Timer:
-    """Have the connection of a response shut once what may follow a reply had its time."""
+    """Close the connection of a response after a short time for what may follow the reply."""
     timer = threading.Timer(USAGE_SECONDS, _shut, (response,))
     timer.daemon = True
     timer.start()
@@ -149,7 +158,7 @@ def _shut_soon(response: Any) -> threading.Timer:
 
 
 def _shut(response: Any) -> None:
-    """Shut the connection of a response, so that whoever reads from it goes on."""
+    """Shut down the connection of a response, so that reading from it returns."""
     stream = response.extensions.get("network_stream")
     connection = stream.get_extra_info("socket") if stream is not None else None
     if connection is not None:

@@ -1,4 +1,4 @@
-"""Grammars for llama.cpp (GBNF) that hold a reply to one of many texts."""
+"""Grammars for llama.cpp (GBNF) that restrict a reply to one of many texts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any
 
 
 def choice_grammar(schema: Mapping[str, Any] | None) -> str | None:
-    """The grammar of a JSON schema for an object with one required property that is one of several texts; else None.
+    """Return the grammar of a schema whose only property is one of several texts; else None.
 
-    llama.cpp makes of such a schema one alternative a text and compares every token with each of them; as a trie the same
-    texts are read in the time of one (Graph-constrained Reasoning decodes along a trie of paths).
+    The schema is that of an object with one required property. llama.cpp makes one alternative per
+    text of such a schema, and compares every token with each of them. As a trie, all texts are read
+    in the time of one (Graph-constrained Reasoning decodes along a trie of paths).
     """
     if schema is None:
         return None
@@ -30,7 +31,10 @@ def choice_grammar(schema: Mapping[str, Any] | None) -> str | None:
 
 
 def trie(texts: Sequence[str], name: str) -> str:
-    """Rules, the first called `name`, whose only sentences are `texts`; what several begin with is written once."""
+    """Return rules, the first called `name`, that generate exactly `texts`.
+
+    Common beginnings are written once.
+    """
     ordered = sorted(set(texts))
     rules, numbers, waiting = [], count(1), [(name, 0, len(ordered), 0)]
     while waiting:
@@ -50,10 +54,10 @@ def trie(texts: Sequence[str], name: str) -> str:
 
 
 def _text_rule(text: str) -> str:
-    """A text as JSON writes it."""
+    """Format a text as JSON does."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def _quoted(text: str) -> str:
-    """A literal of the grammar."""
+    """Format a literal of the grammar."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

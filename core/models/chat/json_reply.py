@@ -1,4 +1,4 @@
-"""The JSON of a reply, whatever stands around it."""
+"""Parser of the JSON in a reply, whatever surrounds it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 DECODER = json.JSONDecoder()
 BEGINS = re.compile(r"[{\[]")
-STARTS = 200  # places of a reply at which JSON is looked for
-DEPTH = 3  # lists and objects around the one that is wanted
-COMMA = re.compile(r",(?=\s*+[}\]])")  # that ends a list or an object
-# a string, all from one on that has no end, or such a comma
+STARTS = 200  # positions of a reply at which JSON is looked for
+DEPTH = 3  # nested lists and objects around the wanted object
+COMMA = re.compile(r",(?=\s*+[}\]])")  # at the end of a list or an object
+# A string, an unclosed string with all that follows, or such a comma.
 TRAILING = re.compile(rf'("(?:[^"\\]|\\.)*+")|(".*)|{COMMA.pattern}', re.DOTALL)
 BETWEEN = re.compile(r"[\s,]*+")
 FAULTS = (ValueError, RecursionError)
@@ -22,17 +22,21 @@ FAULTS = (ValueError, RecursionError)
 
 @dataclass(frozen=True)
 class JsonReply:
-    """The object that a reply holds, and whether it is whole: of one that was cut short the values that had ended are there."""
+    """The object in a reply.
+
+    `whole` is false if the reply was cut off; the object then has the complete values only.
+    """
 
     value: dict[str, Any]
     whole: bool = True
 
 
 def json_reply(text: str, fields: Collection[str]) -> JsonReply | None:
-    """The first JSON object of a reply that has one of the fields; None where it has none.
+    """Return the first JSON object of a reply that has one of the fields, or None.
 
-    Passed over are words and code fences around it, and lists or objects that hold it; of a list of several such objects the lists are
-    joined. A comma behind the last item, and the quotes of Python, are read as they are meant.
+    Words and code fences around it, and lists or objects that contain it, are skipped. If there is
+    a list of such objects, their lists are joined. A comma after the last item and Python quotes
+    are accepted.
 
     >>> from core.models.chat.json_reply import json_reply
     >>> json_reply('Here it is:\\n```json\\n[{"names": ["Ann", "Bob",]}]\\n```', ["names"])
@@ -49,7 +53,7 @@ def json_reply(text: str, fields: Collection[str]) -> JsonReply | None:
 
 
 def json_lists(text: str) -> list[list[Any]]:
-    """The JSON lists of a reply that lie in no other value, in their order."""
+    """Return the outermost JSON lists of a reply, in order."""
     return [value for value in _values(text) if isinstance(value, list)]
 
 
@@ -60,13 +64,13 @@ def _first(text: str, fields: Collection[str]) -> dict[str, Any] | None:
 
 
 def _mended(text: str, fields: Collection[str]) -> dict[str, Any] | None:
-    """As `_first`, without commas behind the last item."""
+    """Read as `_first` does, ignoring commas after the last item."""
     mended = TRAILING.sub(lambda found: found[1] or COMMA.sub("", found[2] or ""), text)
     return None if mended == text else _first(mended, fields)
 
 
 def _as_python(text: str, fields: Collection[str]) -> dict[str, Any] | None:
-    """The object between the first and the last brace where it is written as Python writes it."""
+    """Read the text from the first to the last brace as a Python literal."""
     try:
         return _holding(ast.literal_eval(text[text.index("{") : text.rindex("}") + 1]), fields)
     except (*FAULTS, SyntaxError, MemoryError, TypeError):
@@ -74,7 +78,7 @@ def _as_python(text: str, fields: Collection[str]) -> dict[str, Any] | None:
 
 
 def _values(text: str) -> list[Any]:
-    """The JSON objects and lists of a text that lie in no other one."""
+    """Return the outermost JSON objects and lists of a text."""
     values, at = [], 0
     for _ in range(STARTS):
         begin = BEGINS.search(text, at)
@@ -89,7 +93,7 @@ def _values(text: str) -> list[Any]:
 
 
 def _holding(value: Any, fields: Collection[str], depth: int = DEPTH) -> dict[str, Any] | None:
-    """The object with one of the fields that is the value or lies in it."""
+    """Return the object with one of the fields: the value itself or one inside it."""
     if isinstance(value, dict):
         if any(name in value for name in fields):
             return value
@@ -105,7 +109,7 @@ def _holding(value: Any, fields: Collection[str], depth: int = DEPTH) -> dict[st
 
 
 def _joined(found: list[dict[str, Any]], fields: Collection[str]) -> dict[str, Any]:
-    """The first of several objects, its lists with the items of the others' behind them."""
+    """Return the first object, with the items of the other objects appended to its lists."""
     joined = dict(found[0])
     for other in found[1:]:
         for name in fields:
@@ -115,7 +119,10 @@ def _joined(found: list[dict[str, Any]], fields: Collection[str]) -> dict[str, A
 
 
 def _ended(text: str, name: str) -> Any:
-    """The value of a field as far as it had ended before the text did: of a list its items; None where nothing had."""
+    """Return the complete part of a field's value in a text that was cut off.
+
+    Of a list this is the complete items. The result is None if nothing is complete.
+    """
     found = re.search(rf'"{re.escape(name)}"\s*:\s*', text)
     if found is None:
         return None
@@ -126,11 +133,11 @@ def _ended(text: str, name: str) -> Any:
 
 
 def _items(text: str, at: int) -> list[Any]:
-    """The items of a list from there on that had ended before the text did."""
+    """Return the items of a list, from a position on, that are complete."""
     items: list[Any] = []
     while True:
         between = BETWEEN.match(text, at)
-        assert between is not None  # it matches the empty text too
+        assert between is not None  # the pattern also matches the empty text
         try:
             item, at = DECODER.raw_decode(text, between.end())
         except FAULTS:

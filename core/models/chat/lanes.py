@@ -1,4 +1,7 @@
-"""An embedded language model that answers several requests at a time, for work that asks thousands of the same form."""
+"""An embedded language model that answers several requests at a time.
+
+Builds use it, which send thousands of similar requests.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,16 @@ from core.models.chat.llama import LlamaChat, open_engine
 from core.models.chat.writing import Writing
 from core.runtime.places import Places
 
-BATCH = 512  # prompt tokens read at once
-OFTEN = (
-    3  # times that an object with the same first two values is written before a reply is stopped
-)
+BATCH = 512  # prompt tokens in a batch
+# Objects with the same first two values, after which a reply is stopped.
+OFTEN = 3
 
 
 def several_at_once(chat: Chat, lanes: int) -> Chat:
-    """A chat of the same weights that answers up to `lanes` requests at a time where it can, else the chat itself.
+    """Return a chat of the same weights that answers up to `lanes` requests at a time.
 
-    Its replies are those of the model, but not always the very same bytes as when asked one at a time.
+    Models that cannot are returned as they are. Replies may differ slightly from those to single
+    requests.
     """
     if isinstance(chat, LlamaChat):
         return LlamaLanes(chat.path, chat.name, chat.context, lanes)
@@ -43,7 +46,7 @@ class Objects(Writing):
     def _restart(self) -> None:
         super()._restart()
         self._seen: dict[tuple[Any, ...], int] = {}
-        self._open: list[int] = []  # where objects begin that have not ended
+        self._open: list[int] = []  # positions at which unfinished objects begin
         self._quoted = self._escaped = False
         self._length = 0
 
@@ -55,7 +58,7 @@ class Objects(Writing):
         return stop or self._stopped
 
     def _read(self, character: str) -> bool:
-        """Whether an object ends here that was written too often."""
+        """Return whether this character ends an object that was written too often."""
         at, self._length = self._length, self._length + 1
         if self._quoted:
             self._quoted = self._escaped or character != '"'
@@ -78,10 +81,11 @@ class Objects(Writing):
 
 
 class LlamaLanes(LlamaChat):
-    """A LlamaChat with an engine of its own, which decodes several replies together and computes only once what prompts begin with.
+    """A LlamaChat with an engine of its own that decodes several replies together.
 
-    A reply under a schema is stopped where it writes an object with the same first two values again and again, as small models do; its
-    text is then cut short, and `finish` is "repeat".
+    Common beginnings of prompts are computed once. A reply under a schema is stopped if it keeps
+    writing an object with the same first two values, as small models do. Its text is then cut
+    short, and its `finish` is "repeat".
     """
 
     side_by_side = True

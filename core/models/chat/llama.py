@@ -1,4 +1,4 @@
-"""A language model inside this process: a GGUF file run by llama.cpp through xllamacpp."""
+"""A language model in this process: a GGUF file run by llama.cpp through xllamacpp."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.models.weights import unreadable
 from core.runtime.meter import Advance
 from core.watch import NO_WATCH, Watch
 
-BATCH = 128  # prompt tokens between two chances to stop
+BATCH = 128  # prompt tokens between two checks for cancellation
 
 
 def open_engine(
@@ -32,10 +32,22 @@ def open_engine(
     lanes: int = 1,
     cached: bool = False,
 ) -> Any:
-    """The engine over the GGUF file at `path`, for chat, or with `embedding` for mean-pooled vectors only. `context` is that of each of
-    its `lanes`, as many as it answers at a time; with `cached` the beginning that a prompt shares with one before it is computed once.
+    """Load the GGUF file at `path` into a new engine, which listens on a loopback port.
 
-    It listens on a loopback port that needs `key` (a fresh one where none is given). Raises ModelUnavailable, ModelFailed.
+    Parameters
+    ----------
+    path : the file.
+    name : the model's name, for messages.
+    context : context size in tokens of each lane.
+    batch : prompt tokens in a batch.
+    key : key that the port requires; a random one by default.
+    embedding : if true, the engine serves mean-pooled vectors only; else chat.
+    lanes : number of requests that it answers at a time.
+    cached : if true, the beginning that a prompt shares with an earlier one is computed once.
+
+    Raises
+    ------
+    ModelUnavailable, ModelFailed
     """
     if importlib.util.find_spec("xllamacpp") is None:
         raise ModelUnavailable(
@@ -54,7 +66,7 @@ def open_engine(
     params.n_ctx, params.n_parallel = context * lanes, lanes
     params.n_batch = params.n_ubatch = batch
     for cpu in (params.cpuparams, params.cpuparams_batch):
-        # waiting threads that spin slow everything down on shared cores
+        # Waiting threads must not spin: on shared cores that slows everything down.
         cpu.n_threads, cpu.poll = (threads(), 0)
     params.cache_prompt, params.cache_ram_mib = cached, 0
     params.verbosity, params.warmup, params.fit_params = 0, False, False
@@ -79,13 +91,16 @@ def open_engine(
 
 
 class LlamaChat(LocalChat):
-    """A Chat over the GGUF file at `path`. `reply` raises BadInput where the prompt does not fit the context.
+    """A chat model from a GGUF file.
 
-    Greedy and without reuse of earlier prompts, so that the same prompt gives the same reply whatever was asked before.
-    The engine listens on a loopback port that needs a key (`url`, `key`): an OpenAI-compatible server for whoever has it.
+    It decodes greedily and does not reuse earlier prompts, so the same prompt always gets the same
+    reply. The engine listens on a loopback port that needs a key (`url`, `key`), and is an
+    OpenAI-compatible server for other programs that have it. `reply` raises BadInput if the prompt
+    does not fit the context.
     """
 
-    cached = False  # whether the beginning that a prompt shares with one before it is computed once
+    # True if the beginning that a prompt shares with an earlier one is computed once.
+    cached = False
 
     def __init__(self, path: Path, name: str, context: int = 4096):
         super().__init__(name, context)
@@ -93,11 +108,14 @@ class LlamaChat(LocalChat):
 
     @property
     def url(self) -> str:
-        """The base address of the OpenAI-compatible server, ending in /v1. Loads the model."""
+        """Base address of the OpenAI-compatible server, ending in /v1. Loads the model."""
         return f"{self.load().listening_address}/v1"
 
     def count_tokens(self, messages: Messages) -> int:
-        """Tokens of the messages in the model's own chat template, exactly. Loads the model."""
+        """Return the exact number of tokens of the messages in the model's chat template.
+
+        Loads the model.
+        """
         prompt = self._post("/apply-template", {"messages": [dict(m) for m in messages]})["prompt"]
         return len(
             self._post(
@@ -106,7 +124,7 @@ class LlamaChat(LocalChat):
         )
 
     def _write(self, asked: ChatRequest, writing: Writing, watch: Watch = NO_WATCH) -> None:
-        """Run one request, piece by piece; a truthy value from the callback makes the engine stop it."""
+        """Run one request piece by piece. The engine stops if the callback returns a true value."""
         request = {**asked.body(), "return_progress": True, "cache_prompt": self.cached}
         grammar = choice_grammar(asked.schema)
         if grammar is not None:
@@ -127,10 +145,11 @@ class LlamaChat(LocalChat):
         writing.tokens_out = received.usage.get("completion_tokens") or len(writing.pieces)
 
     def _refuse(self, error: dict[str, Any]) -> None:
-        """Raise what the engine said."""
+        """Raise the engine's error."""
         if error.get("type") == "exceed_context_size_error":
             raise BadInput(
-                f"The prompt has {error.get('n_prompt_tokens')} tokens, but {self.name} reads at most {self.context}: show it fewer paths."
+                f"The prompt has {error.get('n_prompt_tokens')} tokens, but {self.name} reads at "
+                f"most {self.context}: show it fewer paths."
             )
         raise ModelFailed(f"{self.name} failed: {shorten(str(error.get('message', error)), 200)}")
 
@@ -138,8 +157,8 @@ class LlamaChat(LocalChat):
         return open_engine(self.path, self.name, self.context, BATCH, key=self.key)
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """What the engine's own port answers."""
-        import urllib.request  # brings ssl and more
+        """Return the answer of the engine's port."""
+        import urllib.request  # imported late, since it loads ssl and more
 
         request = urllib.request.Request(
             self.load().listening_address + path,
@@ -155,8 +174,10 @@ class LlamaChat(LocalChat):
 
 
 class _Received:
-    """What the engine calls with each chunk; a truthy value makes it stop. What is raised meanwhile, which the engine would swallow, is
-    kept in `raised`."""
+    """Callback of the engine for each chunk; a true result makes it stop.
+
+    An error raised meanwhile is kept in `raised`, as the engine would discard it.
+    """
 
     def __init__(self, writing: Writing, watch: Watch = NO_WATCH):
         self._writing, self._watch = writing, watch
@@ -174,7 +195,7 @@ class _Received:
             return True
 
     def _take(self, chunk: dict[str, Any]) -> bool:
-        """Whether the reply is to be stopped."""
+        """Process a chunk; return whether the reply is to be stopped."""
         self._watch.check()
         self.error, self.usage = chunk.get("error") or self.error, chunk.get("usage") or self.usage
         if "prompt_progress" in chunk:

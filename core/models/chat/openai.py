@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible server, by its address: vLLM, llama.cpp, Ollama, a hosted service."""
+"""A chat model behind any OpenAI-compatible server: vLLM, llama.cpp, Ollama, a hosted service."""
 
 from __future__ import annotations
 
@@ -24,40 +24,54 @@ from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
 ENLARGE = (
-    "Give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; llama.cpp: -c; vLLM: --max-model-len), or say in models.toml how "
+    "Give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; llama.cpp: -c; vLLM: "
+    "--max-model-len), or say in models.toml how "
     "large it is (context), so that prompts are made to fit."
 )
 
 
 class PromptCut(ModelFailed):
-    """A server cut a prompt and did not say so."""
+    """Error of a server that cut a prompt without reporting it."""
 
 
 @dataclass
 class _Sending:
-    """A request on its way: its pauses, the parts that the server was found to refuse, whether it was sent before, and answered."""
+    """State of a request that may be sent several times."""
 
     pauses: Pauses
-    learnt: set[str] = field(default_factory=set)
-    again: bool = False
-    answers: int = 0  # of the server when it was last refused
-    overdue: bool = False  # whether a reply did not come in time while others were waited for too
+    learnt: set[str] = field(default_factory=set)  # parts that the server was found to refuse
+    again: bool = False  # true if it was sent before
+    answers: int = 0  # replies of the server so far, when it last refused this request
+    overdue: bool = False  # true if a reply was late while other requests were waiting too
     answered: bool = False
 
 
 class OpenAIChat(OpenAIServer, ChatClient):
-    """A Chat over the server at `url` (ending in /v1), asking for `model`; see `OpenAIServer` for the key.
+    """A chat model behind a server of the OpenAI protocol.
 
-    Requests run side by side, as many as its `window` lets in: `at_once`, or as many as make replies come faster. A request is
-    sent again without what the server refuses of it (`refuses`), which later ones leave out, and
-    after a pause where the server is busy or drops the connection before it says anything. One that is cancelled is given up, also
-    before the server has said anything. `reply` raises ModelFailed naming the address. Tokens are estimated, as a server does not count
-    them beforehand.
+    Requests run concurrently, as many as its `window` allows. A request that the server rejects for
+    some of its parts is sent again without them, and later requests omit them too (`refuses`). A
+    request is also sent again after a pause if the server is busy or drops the connection before
+    replying. A cancelled request is given up at once. `reply` raises ModelFailed naming the
+    address. Tokens are estimated, as a server does not count them in advance.
+
+    Parameters
+    ----------
+    url : address of the server, ending in /v1.
+    model : the model's name at the server.
+    name : the model's name here.
+    key_variable : environment variable of the API key; see `OpenAIServer`.
+    context : context size in tokens.
+    timeout : seconds without content after which a request fails.
+    key : the API key itself.
+    at_once : concurrent requests; 0 for as many as make replies arrive faster.
+    thoughts : token budget for reasoning, for a model that is known to reason.
     """
 
     side_by_side = True
-    holds_counts = True  # whether the tokens that a server says it read are held against the prompt
-    counts = False  # whether its last reply said how many tokens it read
+    # True if the token counts of the server are compared with the prompts, to detect cut prompts.
+    holds_counts = True
+    counts = False  # true if its last reply reported the tokens of the prompt
 
     def __init__(
         self,
@@ -81,19 +95,22 @@ class OpenAIChat(OpenAIServer, ChatClient):
 
     @property
     def refuses(self) -> tuple[str, ...]:
-        """The parts of requests that the server refused, so that they are left out."""
+        """Names of the request parts that the server refused and that are now left out."""
         return self._refusals.names
 
     def allowed(self, body: dict[str, Any]) -> dict[str, Any]:
-        """A request without what the server refuses."""
+        """Return a request without the parts that the server refuses."""
         return self._refusals.allowed(body)
 
     def leave_out(self, *names: str) -> None:
-        """Leave parts of requests out from now on, as though the server had refused them; a name that is no part's is passed over."""
+        """Leave out parts of requests from now on, as if the server had refused them.
+
+        Unknown names are ignored.
+        """
         self._refusals.add(names)
 
     def keep_refusals_in(self, saved: SavedRefusals) -> None:
-        """Have what the server refuses outlive this process."""
+        """Save on disk which parts the server refuses."""
         self._refusals.keep_in(saved)
 
     @property
@@ -118,7 +135,10 @@ class OpenAIChat(OpenAIServer, ChatClient):
     def _sent(
         self, body: dict[str, Any], writing: Writing, watch: Watch, sending: _Sending
     ) -> None:
-        """Send a request once; where it is not answered it is to be sent again: after a pause, or without what the server refuses of it."""
+        """Send a request once; if it gets no answer, prepare the next attempt.
+
+        The next attempt follows after a pause, or leaves out what the server refuses.
+        """
         start = time.perf_counter()
         with self.window.place(watch, sending.again) as place:
             writing.waited += time.perf_counter() - start
@@ -141,7 +161,10 @@ class OpenAIChat(OpenAIServer, ChatClient):
     def _put_off(
         self, error: Exception, body: dict[str, Any], writing: Writing, sending: _Sending
     ) -> Passing | None:
-        """What is to be waited for before the request is sent again, if anything. Raises the error of one that is not to be sent again."""
+        """Return the passing error to wait for before the request is sent again, if any.
+
+        Raises the error if the request is not to be sent again.
+        """
         import openai
 
         if writing.pieces or not isinstance(
@@ -152,7 +175,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
         passing = self.passing(error)
         if passing is not None:
             if passing.busy:
-                # others were answered since: its turn will come
+                # Other requests were answered since, so the count of attempts begins again.
                 if self.window.answers > sending.answers:
                     sending.pauses, sending.answers = self.pauses(), self.window.answers
                 self.window.refused(sending.pauses.coming(passing.headers))
@@ -179,8 +202,10 @@ class OpenAIChat(OpenAIServer, ChatClient):
     def _stream(
         self, body: dict[str, Any], writing: Writing, watch: Watch = NO_WATCH
     ) -> tuple[int, int] | None:
-        """One streamed request; the tokens that the server says it read and wrote. Leaving early closes the connection, which stops the
-        server's work."""
+        """Send one streamed request; return the token counts of the server.
+
+        Leaving early closes the connection, which stops the server's work.
+        """
         used: tuple[int, int] | None = None
         miscounted = False
         with self._streamed(body) as stream:
@@ -215,7 +240,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
     def _look_whole(
         self, used: tuple[int, int] | None, body: dict[str, Any], watch: Watch = NO_WATCH
     ) -> None:
-        """Raises PromptCut where the server read only a part of the prompt."""
+        """Raise PromptCut if the server read only a part of the prompt."""
         if not self.holds_counts or used is None:
             return
         messages = body["messages"]
@@ -227,7 +252,10 @@ class OpenAIChat(OpenAIServer, ChatClient):
             )
 
     def _reads(self, messages: Messages, body: dict[str, Any], watch: Watch = NO_WATCH) -> int:
-        """How many tokens the server says it reads of other messages, asked for a reply of one token; 0 where it does not say."""
+        """Return how many tokens the server says it reads of other messages; 0 if it does not say.
+
+        The server is asked for a reply of one token.
+        """
         read = 0
         try:
             limit = "max_completion_tokens" if "max_completion_tokens" in body else "max_tokens"
@@ -246,9 +274,12 @@ class OpenAIChat(OpenAIServer, ChatClient):
         return self.client()
 
     def _streamed(self, body: dict[str, Any]) -> Any:
-        """The chunks of the reply to a request, as JSON: sent as it is, since the client's checks of its form take as long as all else of
-        a request together. The server checks it, and `Piece` the chunks."""
-        from core.models.chat.events import Events  # brings the client with it
+        """Send a request and return the chunks of its reply as JSON.
+
+        The client's checks of the request are skipped, since they take as long as all other client
+        work of a request. The server checks the request, and `Piece` the chunks.
+        """
+        from core.models.chat.events import Events  # imported late, since it loads the client
 
         how: dict[str, Any] = {
             "options": {"security": {"bearer_auth": True}},
@@ -258,7 +289,7 @@ class OpenAIChat(OpenAIServer, ChatClient):
         return self._ready().post("/chat/completions", body=body, stream=True, **how)
 
     def _reply_pieces(self, stream: Any, watch: Watch = NO_WATCH) -> Iterator[Piece]:
-        """What a reply says piece by piece, or at once where the server does not stream.
+        """Yield the pieces of a reply, or one piece if the server does not stream.
 
         Raises ValueError for a web page, Overdue, and what `watch` raises.
         """

@@ -1,4 +1,7 @@
-"""Pauses before a request is sent again that a server could not take now: it has too many, still loads, or dropped the connection."""
+"""Pauses before a request is sent again.
+
+They apply if the server has too many requests, is still loading, or dropped the connection.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ from core.io.durations import span
 from core.runtime.meter import HowFar, current, spent
 from core.watch import NO_WATCH, Watch
 
-BUSY = (429, 503, 529)  # statuses of a server that will take the request later
-MOST = 180.0  # seconds of pauses before one request is given up
-# the first pause where the server names none, each twice the one before, and how many there are
+BUSY = (429, 503, 529)  # statuses of a server that will accept the request later
+MOST = 180.0  # total seconds of pauses before a request is given up
+# Seconds of the first pause and number of pauses. If the server names no time, each pause is
+# twice as long as the previous one.
 FIRST, TRIES = (1.0, 7)
-DROPS = 3  # of them for connections that were dropped
-LOOK = 0.1  # seconds between two looks at whether somebody cancelled
+DROPS = 3  # pauses after dropped connections
+LOOK = 0.1  # seconds between two checks for cancellation
 
 
 class Pauses:
@@ -25,7 +29,7 @@ class Pauses:
         self._who, self._left, self._next, self._done = who, MOST, FIRST, 0
 
     def coming(self, headers: Mapping[str, str]) -> float:
-        """The seconds of the next pause, after an answer with these headers."""
+        """Return the seconds of the next pause, after an answer with these headers."""
         named = retry_after(headers)
         return self._next if named is None else max(named, LOOK)
 
@@ -36,8 +40,16 @@ class Pauses:
         watch: Watch = NO_WATCH,
         tries: int = TRIES,
     ) -> bool:
-        """Wait as long as the server says, or twice as long as the last time; False at once where that is too long or was done `tries`
-        times. `why` says what happened; `watch` is called meanwhile and may raise.
+        """Wait as long as the server says, or twice as long as the last time.
+
+        Returns False at once if the pause would be too long, or after `tries` pauses.
+
+        Parameters
+        ----------
+        why : what happened, for the progress text.
+        headers : headers of the answer.
+        watch : called meanwhile; may raise.
+        tries : limit of pauses.
         """
         pause = self.coming(headers)
         if pause > self._left or self._done >= tries:
@@ -56,11 +68,13 @@ class Pauses:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that a server asks to wait, by a number or a date; None where it does not say.
+    """Return the seconds that a server asks to wait, given as a number or a date, or None.
 
     >>> from core.models.chat.pauses import retry_after
-    >>> retry_after({"retry-after": "2"}), retry_after({"retry-after-ms": "250"}), retry_after({"retry-after": "soon"}), retry_after({})
-    (2.0, 0.25, None, None)
+    >>> retry_after({"retry-after": "2"}), retry_after({"retry-after-ms": "250"})
+    (2.0, 0.25)
+    >>> retry_after({"retry-after": "soon"}), retry_after({})
+    (None, None)
     """
     try:
         if "retry-after-ms" in headers:

@@ -1,4 +1,4 @@
-"""What comes from a server of the OpenAI protocol, checked: no more than a reply can be, and only what a reply is made of."""
+"""Pieces of replies from servers of the OpenAI protocol, with their format and size checked."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from core.io.files import size_text
 from core.models.chat.refusals import said_by
 from core.models.numbers import token_count
 
-EACH, BESIDE = 1 << 13, 1 << 20  # bytes that a server may send for a token, and beside them
-UNSAID = 1 << 13  # tokens of a reply whose request does not say how many it may have
-TOKEN_SECONDS = (
-    1.0  # that a token of a reply may take on average; slower than any model that is used
-)
-PACKINGS = ("", "identity", "gzip", "deflate")  # of which a small piece unpacks to a bounded one
+# Bytes that a server may send per token, and in addition to them.
+EACH, BESIDE = 1 << 13, 1 << 20
+UNSAID = 1 << 13  # assumed tokens of a reply whose request gives no limit
+# Seconds that a token may take on average. Any model in use is faster.
+TOKEN_SECONDS = 1.0
+# Compressions of which a small piece unpacks to a limited size.
+PACKINGS = ("", "identity", "gzip", "deflate")
 THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 TEXT_FIELDS = ("text", "content", "thinking", "reasoning", "summary", "refusal", "value")
-MAX_DEPTH = 4  # of parts within parts
+MAX_DEPTH = 4  # of nested parts
 
 
 class Overdue(TimeoutError):
-    """A server did not say what was asked for within `seconds`."""
+    """Error of a server that did not answer within `seconds`."""
 
     def __init__(self, seconds: float):
         super().__init__(f"did not answer within {seconds:g} seconds")
@@ -32,9 +33,17 @@ class Overdue(TimeoutError):
 
 @dataclass(frozen=True)
 class Piece:
-    """What one piece of a stream says: text, thought, how the reply ended, tokens read and written, a tool that is asked for, a refusal.
+    """Content of one piece of a stream.
 
-    `miscounted` is on where numbers of tokens came that are none.
+    Parameters
+    ----------
+    text : text of the reply.
+    finish : how the reply ended, in the terms of the protocol.
+    used : tokens of the prompt and of the reply.
+    thought : reasoning text.
+    tool : name of a tool that is called.
+    refusal : words of a refusal.
+    miscounted : true if the piece has token counts that are invalid.
     """
 
     text: str = ""
@@ -47,12 +56,15 @@ class Piece:
 
     @property
     def says(self) -> bool:
-        """Whether there is anything of the reply in it."""
+        """True if it contains any part of the reply."""
         return bool(self.text or self.thought or self.tool or self.refusal or self.finish)
 
     @classmethod
     def whole(cls, answer: Any) -> Piece:
-        """What a reply says that came as one JSON object. Raises ValueError for one that is none, in the server's words if it has any."""
+        """Convert a reply that came as one JSON object.
+
+        Raises ValueError if it is no reply, with the server's message if there is one.
+        """
         try:
             choice = answer["choices"][0]
             ended, message = choice.get("finish_reason") or "stop", dict(choice["message"].items())
@@ -66,7 +78,7 @@ class Piece:
 
     @classmethod
     def of(cls, chunk: Any) -> Piece:
-        """What a chunk of a stream says, as its JSON has it. Raises ValueError where it is none of a chat's reply."""
+        """Convert a chunk of a stream. Raises ValueError if it is no part of a chat reply."""
         try:
             choices = [
                 (choice.get("finish_reason"), choice["delta"]) for choice in chunk["choices"] or ()
@@ -92,7 +104,10 @@ class Piece:
 
 
 def _content(content: Any) -> tuple[str, str]:
-    """Text and thought of a content, which is a text or a list of parts. Raises ValueError."""
+    """Return text and reasoning of a content, which is a text or a list of parts.
+
+    Raises ValueError.
+    """
     if not content or isinstance(content, str):
         return content or "", ""
     parts = content if isinstance(content, list) else [None]
@@ -103,13 +118,13 @@ def _content(content: Any) -> tuple[str, str]:
         kind = str(part.get("type") or "text").lower() if isinstance(part, dict) else "text"
         if "think" in kind or "reason" in kind or "thought" in kind:
             thoughts.append(_text_of(part))
-        elif "text" in kind:  # others are no text: pictures, references
+        elif "text" in kind:  # other parts are no text, such as pictures and references
             texts.append(_text_of(part))
     return "".join(texts), "".join(thoughts)
 
 
 def _text_of(value: Any, depth: int = MAX_DEPTH) -> str:
-    """The text of a part, which may have parts itself."""
+    """Return the text of a part, which may have parts itself."""
     if isinstance(value, str):
         return value
     if not depth or not isinstance(value, list | dict):
@@ -120,7 +135,7 @@ def _text_of(value: Any, depth: int = MAX_DEPTH) -> str:
 
 
 def _first_text(deltas: list[Any], names: tuple[str, ...]) -> str:
-    """The text of the first of some fields that a piece has."""
+    """Return the text of the first of these fields that a piece has."""
     texts = (
         next((text for name in names if (text := _text_of(delta.get(name)))), "")
         for delta in deltas
@@ -129,7 +144,7 @@ def _first_text(deltas: list[Any], names: tuple[str, ...]) -> str:
 
 
 def _tool(deltas: list[Any]) -> str:
-    """The name of the first tool that is asked for."""
+    """Return the name of the first tool that is called."""
     try:
         calls = (
             call["function"].get("name")
@@ -142,9 +157,9 @@ def _tool(deltas: list[Any]) -> str:
 
 
 def _used(usage: Any) -> tuple[int, int] | None:
-    """Tokens that were read and written; None where these are no numbers of tokens.
+    """Return the tokens of prompt and reply; None if the counts are invalid.
 
-    Those of the prompt that the server had read before are added where it counts them on their own.
+    If the server counts cached prompt tokens separately, they are added.
     """
     try:
         read, written = (
@@ -158,9 +173,10 @@ def _used(usage: Any) -> tuple[int, int] | None:
 
 
 def bound(response: Any, seconds: float) -> None:
-    """Bounds what is read of a response, and how long that takes, by the tokens that its request asks for.
+    """Limit the size of a response and the time to read it, by the tokens that were requested.
 
-    Bytes are counted after unpacking. Reading more raises ValueError, reading longer Overdue.
+    Bytes are counted after unpacking. Reading more raises ValueError, reading longer raises
+    Overdue.
     """
     packing = response.headers.get("content-encoding", "").strip().lower()
     if packing not in PACKINGS:
@@ -177,7 +193,8 @@ def bound(response: Any, seconds: float) -> None:
             left -= len(data)
             if left < 0:
                 raise ValueError(
-                    f"it sent more than {size_text(most)} for a reply of {tokens:,} tokens and was cut off"
+                    f"it sent more than {size_text(most)} for a reply of {tokens:,} tokens and "
+                    "was cut off"
                 )
             if time.monotonic() > end:
                 raise Overdue(within)
@@ -187,7 +204,7 @@ def bound(response: Any, seconds: float) -> None:
 
 
 def _tokens_asked(response: Any) -> int:
-    """The tokens of a reply that the request of a response asks for; 0 where it does not say."""
+    """Return the token limit in the request of a response; 0 if there is none."""
     try:
         asked = json.loads(response.request.content)
         return int(asked.get("max_tokens") or asked.get("max_completion_tokens") or 0)

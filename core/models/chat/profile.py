@@ -1,4 +1,4 @@
-"""What a server of the OpenAI protocol can do, measured by asking it."""
+"""Measurement of the abilities of a server of the OpenAI protocol."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ from core.models.chat.replies import estimate
 from core.models.chat.server import turned_down
 from core.watch import NO_WATCH, Watch
 
-# tokens of the first prompt, and of the last where the server does not say how many it reads
+# Tokens of the first prompt, and of the last if the server does not say how many it reads.
 SHORTEST, LONGEST = (512, 32_768)
-HALVINGS = 3  # of the range between a prompt that was read to its beginning and one that was not
-SECONDS = 60.0  # in which prompts are tried; a longer one that would not fit in is not
+# Bisections between a prompt that was read completely and one that was not.
+HALVINGS = 3
+# Time for trying prompts. A longer prompt that would exceed it is not tried.
+SECONDS = 60.0
 REPLY, LONG_ENOUGH = 48, 5  # tokens of most replies, and of those whose speed counts
 SECRET = "vermilion"
 FILLER = "The river runs past the mill and on to the sea. "
@@ -33,17 +35,30 @@ SCHEMA = {
     "required": ["colour", "count"],
     "additionalProperties": False,
 }
-READ, REFUSED, CUT, UNCLEAR = "read", "refused", "cut", "unclear"  # what became of a prompt
+READ, REFUSED, CUT, UNCLEAR = "read", "refused", "cut", "unclear"  # outcomes of a prompt
 
 
 @dataclass(frozen=True)
 class ServerProfile:
-    """What a server did when it was measured on the day `measured`.
+    """Abilities of a server, as measured on the day `measured`.
 
-    `reads` is the number of tokens of the longest prompt that it read from its first word on; `longer` says what became of longer ones:
-    "refused", "cut" (without a word), "unclear" (the first word was not found again, and the server does not count what it reads), or
-    empty where none was tried. `seed` is "repeats" where the same seed gave the same reply twice at temperature 1, "varies" where not,
-    and "refused". `tokens_a_second` is of the fastest reply.
+    Parameters
+    ----------
+    measured : date of the measurement.
+    reads : tokens of the longest prompt that it read from its first word on.
+    longer : outcome of longer prompts. "refused", "cut" (without a message), "unclear" (the model
+        did not repeat the first word, and the server does not count tokens), or empty if none was
+        tried.
+    streams : true if replies arrive in pieces.
+    schema : true if replies follow a JSON schema.
+    log_probabilities : true if it returns log-probabilities.
+    system_role : true if it accepts system messages.
+    seed : "repeats" if the same seed gave the same reply twice at temperature 1, "varies" if not,
+        or "refused".
+    thinks : true if the model reasons before it replies.
+    counts : true if it reports token counts.
+    tokens_a_second : speed of the fastest reply.
+    refuses : request parts that it refused.
     """
 
     measured: str
@@ -61,18 +76,19 @@ class ServerProfile:
 
     @property
     def limited(self) -> bool:
-        """Whether the measure found a prompt too long for the server, so that `reads` is its bound."""
+        """True if some prompt was too long for the server, so that `reads` is its limit."""
         return self.longer in (REFUSED, CUT)
 
     def sentences(self) -> tuple[str, ...]:
-        """What was found, a short sentence each, as a card shows it."""
+        """Return the findings, one short sentence each, for display."""
         if not self.reads:
             longer = "how long a prompt it reads could not be found out"
         else:
             longer = {
                 REFUSED: f"reads prompts of {self.reads:,} tokens and refuses longer ones",
                 CUT: f"reads prompts of {self.reads:,} tokens and cuts longer ones without a word",
-                UNCLEAR: f"read a prompt of {self.reads:,} tokens to its beginning; whether longer ones are cut could not be found out",
+                UNCLEAR: f"read a prompt of {self.reads:,} tokens to its beginning; "
+                f"whether longer ones are cut could not be found out",
                 "": f"reads prompts of {self.reads:,} tokens at least",
             }[self.longer]
         seed = {
@@ -103,18 +119,28 @@ class ServerProfile:
 def measure(
     chat: OpenAIChat, watch: Watch = NO_WATCH, most: int = 0, seconds: float = SECONDS
 ) -> ServerProfile:
-    """The profile of a server, by some twenty short requests and prompts that grow until it cuts or refuses one.
+    """Measure a server with some twenty short requests and with prompts of growing length.
 
-    `chat` must be new: replies that it remembers would not be asked for. Prompts grow up to `most` tokens, or to what the server says
-    of itself, and for about `seconds`. Raises ModelFailed where it does not answer the first request, ModelUnavailable, and what `watch`
-    raises.
+    Parameters
+    ----------
+    chat : a new client, since remembered replies would not be requested again.
+    watch : cancellation and progress.
+    most : tokens of the longest prompt; 0 for what the server says of itself.
+    seconds : approximate time for the long prompts.
+
+    Raises
+    ------
+    ModelFailed
+        If the server does not answer the first request.
+    ModelUnavailable
+        Errors of `watch` are raised too.
     """
     return _Measure(chat, watch, most, seconds).profile()
 
 
 @dataclass
 class _Measure:
-    """One measure of a server."""
+    """One measurement of a server."""
 
     chat: OpenAIChat
     watch: Watch
@@ -122,7 +148,8 @@ class _Measure:
     seconds: float
     each: float = field(default=estimate(FILLER), init=False)  # tokens of the filler
     speed: float = field(default=0.0, init=False)  # tokens a second of the fastest reply
-    recalls: bool = field(default=False, init=False)  # whether it ever found the password again
+    # True if the model ever repeated the password.
+    recalls: bool = field(default=False, init=False)
 
     def profile(self) -> ServerProfile:
         self.watch.report("Asking for a reply", 0.0)
@@ -157,7 +184,10 @@ class _Measure:
         return reply
 
     def _system_role(self) -> bool:
-        """Whether a system message is read: refused by none, and counted where tokens are."""
+        """Return whether a system message is read.
+
+        It must not be refused and, if tokens are counted, must add to the count.
+        """
         system = {"role": "system", "content": FILLER * 8}
         alone, both = (
             self._reply(user("Say: ready"), max_tokens=8),
@@ -175,12 +205,15 @@ class _Measure:
         return "repeats" if once[0] == once[1] else "varies"
 
     def _fresh(self, messages: Messages, **how: Any) -> Reply:
-        """A reply that is not remembered from before."""
+        """Return a new reply instead of a remembered one."""
         self.chat.forget()
         return self._reply(messages, **how)
 
     def _schema(self) -> bool:
-        """Whether a reply keeps to a schema that the question does not speak of; where not, none is sent from now on."""
+        """Return whether a reply follows a schema that the prompt does not mention.
+
+        If not, no schema is sent from now on.
+        """
         try:
             found = json.loads(self._reply(user("Write two lines on the sea."), schema=SCHEMA).text)
             holds = (
@@ -215,7 +248,9 @@ class _Measure:
             return False
 
     def _reads(self) -> tuple[int, str]:
-        """The tokens of the longest prompt that was read to its beginning, and what became of longer ones."""
+        """Return the tokens of the longest prompt that was read completely, and the outcome of
+        longer ones.
+        """
         import openai
 
         most, deadline = self.most or self._context() or LONGEST, time.monotonic() + self.seconds
@@ -229,7 +264,7 @@ class _Measure:
             except ModelFailed as error:
                 if not isinstance(error.__cause__, openai.APITimeoutError | TimeoutError):
                     raise
-                break  # too slow for longer ones
+                break  # too slow for longer prompts
             took = time.monotonic() - started
             if longer != READ:
                 bound = size
@@ -243,14 +278,15 @@ class _Measure:
         return read, longer
 
     def _became(self, size: int) -> tuple[str, int]:
-        """What became of a prompt of about `size` tokens, and how many tokens it has."""
+        """Return the outcome of a prompt of about `size` tokens, and its number of tokens."""
         times = max(1, round((size - REPLY) / self.each))
         questions = (
             "What is the password? Answer with this one word.",
             "Repeat the password from the first line.",
         )
         for again, question in enumerate(questions):
-            self.chat.holds_counts = bool(again)  # which costs requests as long as this one
+            # Comparing counts costs requests of the same length.
+            self.chat.holds_counts = bool(again)
             try:
                 reply = self._reply(
                     user(
@@ -265,7 +301,8 @@ class _Measure:
                     raise
                 return REFUSED, size
             found = SECRET in (reply.text + reply.thought).lower()
-            # a model too weak to be asked is believed by the count alone, once it was held against the prompt
+            # A model too weak for the question is judged by its token count alone, after this was
+            # compared with the prompt.
             if found or (again and self.chat.counts and not self.recalls):
                 self.recalls = self.recalls or found
                 self.each = reply.tokens_in / (times + 1)
@@ -273,7 +310,7 @@ class _Measure:
         return UNCLEAR, size
 
     def _context(self) -> int:
-        """The tokens that the server says it reads, from its list of models; 0 where it does not say."""
+        """Return the context size in the server's list of models; 0 if it is not given."""
         try:
             listed = self.chat.client().models.list()
             named = next((one for one in listed.data if one.id == self.chat.model), None)
@@ -294,14 +331,14 @@ def _place(name: str) -> Path:
 
 
 def save_profile(name: str, url: str, model: str, profile: ServerProfile) -> None:
-    """Keep the profile of the server that the row `name` asks for `model` at `url`."""
+    """Save the profile of the server of row `name`, for `model` at `url`."""
     _place(name).parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps({"url": url, "model": model, "profile": Writer().fields(profile)})
     write_whole(_place(name), lambda temporary: temporary.write_text(text, "utf-8"))
 
 
 def saved_profile(name: str, url: str, model: str) -> ServerProfile | None:
-    """The profile of the server that the row `name` asks for `model` at `url`; None where none was made of just that."""
+    """Return the saved profile of row `name` for exactly this `model` and `url`, or None."""
     try:
         saved = json.loads(_place(name).read_text("utf-8"))
         if (saved["url"], saved["model"]) != (url, model):
@@ -312,5 +349,5 @@ def saved_profile(name: str, url: str, model: str) -> ServerProfile | None:
 
 
 def user(content: str) -> list[dict[str, str]]:
-    """One message of the user."""
+    """Return a list with one user message."""
     return [{"role": "user", "content": content}]

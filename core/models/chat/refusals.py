@@ -1,4 +1,7 @@
-"""What servers refuse of a request, found out by their own words, and requests without it."""
+"""Request parts that servers refuse, learnt from their error messages.
+
+Later requests are sent without these parts.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +21,31 @@ from core.io.locks import changing
 log = logging.getLogger(__name__)
 Body = dict[str, Any]
 REFUSING = re.compile(
-    r"unsupported|not (?:be )?support|n't support|un(?:known|recogni[sz]ed|expected)|not (?:permitted|allowed|enabled|available)"
-    r"|not recogni[sz]ed|no endpoints|extra (?:input|field)|only the default|invalid (?:parameter|argument|field|role)|must alternate",
+    r"unsupported|not (?:be )?support|n't support|un(?:known|recogni[sz]ed|expected)"
+    r"|not (?:permitted|allowed|enabled|available)"
+    r"|not recogni[sz]ed|no endpoints|extra (?:input|field)|only the default"
+    r"|invalid (?:parameter|argument|field|role)|must alternate",
     re.IGNORECASE,
 )
 TOO_LONG = re.compile(
-    r"context (?:length|window)|too (?:large|long|many)|exceeds?\b|maximum (?:context|value)|greater than|at most",
+    r"context (?:length|window)|too (?:large|long|many)|exceeds?\b|maximum (?:context|value)"
+    r"|greater than|at most",
     re.IGNORECASE,
 )
-STATUSES = (400, 404, 405, 422, 500, 501)  # with which servers say so
+STATUSES = (400, 404, 405, 422, 500, 501)  # of answers that refuse a part
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a request: its name for a person, the words that servers call it by, whether a body has it, and the body without it."""
+    """A part of a request that a server may refuse.
+
+    Parameters
+    ----------
+    name : its name for the user.
+    words : pattern of the words by which servers call it.
+    there : returns whether a request has it.
+    without : returns the request without it.
+    """
 
     name: str
     words: re.Pattern[str]
@@ -40,7 +54,7 @@ class Part:
 
 
 def _key(name: str, words: re.Pattern[str]) -> Part:
-    """A part that is one key of the body and can be left out."""
+    """Return the part for a single key of the request, which can be left out."""
     return Part(
         name,
         words,
@@ -50,7 +64,7 @@ def _key(name: str, words: re.Pattern[str]) -> Part:
 
 
 def _renamed(body: Body) -> Body:
-    """The body with the newer name of its limit of tokens."""
+    """Return the request with the newer name of its token limit."""
     return {
         ("max_completion_tokens" if key == "max_tokens" else key): value
         for key, value in body.items()
@@ -62,7 +76,7 @@ def _has_system(body: Body) -> bool:
 
 
 def _without_system(body: Body) -> Body:
-    """The body with what the system's messages say at the head of the first message of the user."""
+    """Return the request with the system messages moved to the start of the first user message."""
     said = "\n\n".join(
         message["content"] for message in body["messages"] if message["role"] == "system"
     )
@@ -84,7 +98,8 @@ TEMPERATURE = re.compile(r"temperature", re.IGNORECASE)
 MAX_TOKENS = re.compile(r"max_tokens", re.IGNORECASE)
 MAX_COMPLETION_TOKENS = re.compile(r"max_completion_tokens", re.IGNORECASE)
 SYSTEM = re.compile(
-    r"system (?:role|message|prompt|instruction)|developer instruction|roles?\b.{0,80}\b(?:system|alternate)|\bsystem\b.{0,80}\brole",
+    r"system (?:role|message|prompt|instruction)|developer instruction"
+    r"|roles?\b.{0,80}\b(?:system|alternate)|\bsystem\b.{0,80}\brole",
     re.IGNORECASE,
 )
 PARTS = (
@@ -99,13 +114,14 @@ PARTS = (
 
 
 class Refusals:
-    """The parts that a server has refused so far; requests leave them out from then on.
+    """Request parts that a server has refused so far; later requests leave them out.
 
     >>> from core.models.chat.refusals import Refusals
     >>> refusals, body = Refusals(), {"messages": [], "seed": 0, "max_tokens": 9}
     >>> refusals.learn(422, "Extra inputs are not permitted: seed", body), refusals.allowed(body)
     ('seed', {'messages': [], 'max_tokens': 9})
-    >>> refusals.learn(400, "max_tokens is too large: 9000. This model's maximum context length is 4096.", body)
+    >>> too_long = "max_tokens is too large: 9000. This model's maximum context length is 4096."
+    >>> refusals.learn(400, too_long, body)
     ''
     """
 
@@ -114,26 +130,33 @@ class Refusals:
         self._saved: SavedRefusals | None = None
 
     def keep_in(self, saved: SavedRefusals) -> None:
-        """Go on with what was saved, and save what is found out from now on."""
+        """Add the saved refusals, and save new ones from now on."""
         self.add(saved.names())
         self._saved = saved
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What was refused, in the order in which it was found out."""
+        """Names of the refused parts, in the order in which they were found."""
         return tuple(part.name for part in self._refused)
 
     def allowed(self, body: Body) -> Body:
-        """The body without what was refused."""
+        """Return a request without the refused parts."""
         for part in self._refused:
             if part.there(body):
                 body = part.without(body)
         return body
 
     def learn(self, status: int, said: str, sent: Body) -> str:
-        """The part of the body that an answer of this status and words refuses, left out from now on; empty where it refuses none.
+        """Return the part of a request that an error refuses, and leave it out from now on.
 
-        A bad request that names no part is put down to the schema, where there is one: few servers say more.
+        The text is empty if no part is refused. A bad request that names no part is attributed to
+        the schema, if there is one: few servers say more.
+
+        Parameters
+        ----------
+        status : status of the answer.
+        said : its error message.
+        sent : the request.
         """
         if status not in STATUSES or TOO_LONG.search(said):
             return ""
@@ -142,20 +165,20 @@ class Refusals:
             named = [PARTS[0]]
         elif not REFUSING.search(said):
             named = []
-        # another request may have found it out meanwhile
+        # A concurrent request may have found it already.
         if named and named[0] not in self._refused:
             self._refused.append(named[0])
             self._save()
         return named[0].name if named else ""
 
     def add(self, names: Iterable[str]) -> None:
-        """Take parts for refused, by their names."""
+        """Mark parts as refused, by their names."""
         self._refused += [
             part for part in PARTS if part.name in set(names) and part not in self._refused
         ]
 
     def forget(self, names: Iterable[str]) -> None:
-        """Take parts for ones that are not refused after all."""
+        """Mark parts as not refused after all."""
         without = set(names)
         if without:
             self._refused = [part for part in self._refused if part.name not in without]
@@ -168,9 +191,11 @@ class Refusals:
 
 @dataclass(frozen=True)
 class SavedRefusals:
-    """What one server refuses, in a file of several by the server's `name`; forgotten where its `row` is another than when it was saved.
+    """Refusals of one server, in a file shared by several servers.
 
-    A file that cannot be read or written costs nobody a reply: the log says so, and the server is asked anew.
+    They are stored under the server's `name`, and dropped if its `row` has changed since. A file
+    that cannot be read or written prevents no reply: the log mentions it, and the refusals are
+    learnt again.
     """
 
     file: Path
@@ -178,7 +203,7 @@ class SavedRefusals:
     row: str
 
     def names(self) -> tuple[str, ...]:
-        """The parts that are saved for this row."""
+        """Return the saved parts for this row."""
         found = self._all().get(self.name)
         names = None
         if isinstance(found, dict) and found.get("row") == self._digest:
@@ -188,7 +213,7 @@ class SavedRefusals:
         return ()
 
     def keep(self, names: Iterable[str]) -> None:
-        """Save the parts in the place of those before."""
+        """Save the parts, replacing the earlier ones."""
         try:
             with changing(self.file):
                 saved = self._all() | {self.name: {"row": self._digest, "refuses": list(names)}}
@@ -212,12 +237,15 @@ class SavedRefusals:
 
 
 def said_by(answer: Any) -> str:
-    """What a server says of an error in its JSON: its message, and the parameter that it names; never what it repeats of the request.
+    """Return a server's error message from its JSON, with the parameter that it names.
+
+    What the server repeats of the request is left out.
 
     >>> from core.models.chat.refusals import said_by
     >>> said_by({"error": {"message": "Unknown parameter", "param": "seed"}})
     'Unknown parameter seed'
-    >>> said_by({"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs are not permitted", "input": 0}]})
+    >>> detail = {"loc": ["body", "seed"], "msg": "Extra inputs are not permitted", "input": 0}
+    >>> said_by({"detail": [detail]})
     'Extra inputs are not permitted: body seed'
     """
     if not isinstance(answer, dict):

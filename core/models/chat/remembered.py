@@ -1,4 +1,4 @@
-"""The replies of one model that need not be asked for again: the last ones in memory, all of them on disk where they are kept."""
+"""Remembered replies of one model: the latest in memory, and all on disk if they are saved."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ log = logging.getLogger(__name__)
 
 
 class Replies:
-    """The replies of one model by what was asked; safe to use from several threads.
+    """Replies of one model by request key. Safe to use from several threads.
 
-    With `on_disk` they outlive the process. A file of kept replies that cannot be used costs no question its answer: it is told in the log.
+    With `on_disk` they outlive the process. If the file cannot be used, this prevents no reply; the
+    log mentions it.
     """
 
     def __init__(self, remember: int = REMEMBERED, on_disk: SavedReplies | None = None):
@@ -37,9 +38,16 @@ class Replies:
         cut: bool = False,
         fewest: int = 0,
     ) -> Reply | None:
-        """The usable reply remembered for `key`, marked as cached and given to `on_text` in one piece; None where there is none.
+        """Return the usable remembered reply for a key, marked as cached, or None.
 
-        With `cut` one that was cut counts too; one to a prompt of `fewest` tokens or more that a server cut does not.
+        Parameters
+        ----------
+        key : key of the request.
+        on_text : receives the reply in one piece.
+        schema : schema of the request.
+        cut : if true, replies that were cut off count too.
+        fewest : least possible tokens of the prompt. A saved reply whose prompt the server cut, by
+            this number, does not count.
         """
         with self._lock:
             found = self._replies.get(key)
@@ -53,9 +61,10 @@ class Replies:
         return replace(found, cached=True)
 
     def keep(self, key: str, reply: Reply, cut: bool = False) -> Reply:
-        """Remember `reply` where it is usable, with `cut` one that was cut too, and return it.
+        """Remember a reply if it is usable or, with `cut`, if it was cut off; return it.
 
-        On disk it is under no model's name: replies one at a time do not say how fast builds are.
+        On disk it is saved without the model's name: the duration of single replies says nothing of
+        the speed of builds.
         """
         if not (reply.usable or (cut and reply.cut)):
             return reply

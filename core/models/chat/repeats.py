@@ -1,46 +1,51 @@
-"""A guard against replies that repeat themselves without end, as greedy decoding of small models does."""
+"""Detection of replies that repeat themselves endlessly.
+
+Greedy decoding of small models produces such replies.
+"""
 
 from __future__ import annotations
 
 import re
 
 TOKEN, LETTER = re.compile(r"\w+|[^\w\s]"), re.compile(r"\w")
-# the numbers of a list differ where its items do not
+# Numbers of list items, which differ although the items are the same.
 ORDINAL = re.compile(r"(?m)^[ \t]*\d+[.)][ \t]+")
-LONGEST = 64  # words and marks of what is repeated
-WHOLE = 16  # words and marks that the repetitions make up together, at least
-TIMES = 4  # how often it is there, at least
+LONGEST = 64  # most words and marks of a repeated sequence
+WHOLE = 16  # least words and marks of all repetitions together
+TIMES = 4  # least number of repetitions
 
 
 class Repeats:
-    """Reads a reply as it is written, and knows when it has begun to repeat itself: the same words and marks, four times or
-    more in a row and at least 16 of them. What it says depends on the text alone, not on the pieces in which it comes."""
+    """Detector of repetition in a reply while it is written.
+
+    A reply repeats itself if the same words and marks occur four times or more in a row, and at
+    least 16 of them. The result depends on the text alone, not on its division into pieces.
+    """
 
     def __init__(self) -> None:
         self._text, self._read = "", 0
-        self._tokens: list[tuple[str, int, int]] = []  # with where each begins and ends
-        self.found: tuple[int, int] | None = (
-            None  # where the first occurrence of what repeats ends, and words until it was seen
-        )
+        self._tokens: list[tuple[str, int, int]] = []  # with start and end positions
+        # End of the first occurrence of the repeated text, and words until it was detected.
+        self.found: tuple[int, int] | None = None
 
     def add(self, piece: str) -> bool:
-        """Whether the reply repeats itself, with `piece` added to it."""
+        """Add a piece; return whether the reply now repeats itself."""
         self._text += piece
         return self._look(len(self._text))
 
     def end(self) -> bool:
-        """Whether the reply repeats itself, now that nothing more comes."""
+        """Return whether the complete reply repeats itself."""
         return self._look(len(self._text) + 1)
 
     @property
     def once(self) -> str:
-        """The reply with what repeats in it once."""
+        """The reply with the repeated text only once."""
         if self.found is None:
             return self._text
         return self._text[: self.found[0]].rstrip().rstrip(",;:-•*|/").rstrip()
 
     def _look(self, known: int) -> bool:
-        """Read on, up to the last word that cannot grow any more."""
+        """Read on, up to the last word that cannot become longer."""
         while self.found is None:
             match = TOKEN.search(self._text, self._read)
             if match is None or match.end() >= known:
@@ -53,7 +58,7 @@ class Repeats:
                 and match.end() + 2 >= known
                 and ORDINAL.match(self._text[line : match.end()] + ". ")
             ):
-                self._read = match.start()  # may still become the number of an item
+                self._read = match.start()  # it may become the number of a list item
                 break
             if number is not None and match.start() < number.end():
                 continue
@@ -62,7 +67,7 @@ class Repeats:
         return self.found is not None
 
     def _judge(self) -> None:
-        """Whether the text up to the newest token ends in repetitions."""
+        """Record a repetition if the text ends in one."""
         words = [token for token, _, _ in self._tokens[-LONGEST * TIMES :]]
         for period in range(1, LONGEST + 1):
             times = max(TIMES, -(-WHOLE // period))
@@ -78,7 +83,7 @@ class Repeats:
                 return
 
     def _cut(self, period: int) -> None:
-        """Keep everything up to the end of the first occurrence."""
+        """Set the cut at the end of the first occurrence."""
         first = len(self._tokens) - 1
         while first >= period and self._tokens[first][0] == self._tokens[first - period][0]:
             first -= 1

@@ -1,4 +1,4 @@
-"""What chat models share: a token estimate where a model cannot count."""
+"""Token estimates for models that cannot count tokens."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from functools import lru_cache
 
 from core.models.base import Messages
 
-BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.):])\s+")  # before the items of a list, one a line
-WORD = re.compile(r"[^\W\d_]+")  # letters alone: digits and marks may share a token with them
-# Greek, Cyrillic, Hebrew, Arabic: letters of two bytes
+BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.):])\s+")  # marks of list items, one item a line
+WORD = re.compile(r"[^\W\d_]+")  # letters only: digits and marks may share a token with them
+# Greek, Cyrillic, Hebrew and Arabic letters, which have two bytes in UTF-8.
 SHORT_LETTER = re.compile("[\u0370-\u07ff]")
-LONGEST_WORD = 16  # letters of a token, at most
-PIECE = re.compile(rf"[^\W\d_]{{1,{LONGEST_WORD}}}")  # a word, or of a long one so many letters
-SMALLEST_CONTEXT = 64  # tokens
+LONGEST_WORD = 16  # most letters of a token
+# A word, or a piece of a long word.
+PIECE = re.compile(rf"[^\W\d_]{{1,{LONGEST_WORD}}}")
+SMALLEST_CONTEXT = 64  # tokens of the smallest context of any model
 
 
 def estimate(text: str) -> int:
-    """About how many tokens a text is to a language model: one for 3.5 bytes of UTF-8, which is close for English. A letter of
-    another script counts as three bytes, also where it takes two: 55 Russian letters are some 47 tokens.
+    """Estimate the number of tokens of a text: one for 3.5 bytes of UTF-8.
+
+    This is close for English. A letter of another script counts as three bytes, even if it has two:
+    55 Russian letters are some 47 tokens.
 
     >>> from core.models.chat.replies import estimate
     >>> estimate("seven b"), estimate("")
@@ -31,7 +34,9 @@ def estimate(text: str) -> int:
 
 
 def fewest_tokens(messages: Messages) -> int:
-    """A number of tokens below which no tokenizer gets with these messages: one for each word, long ones in pieces of 16 letters.
+    """Return a lower bound of the tokens of messages, for any tokenizer.
+
+    It counts one token for each word, and long words in pieces of 16 letters.
 
     >>> from core.models.chat.replies import fewest_tokens
     >>> fewest_tokens([{"role": "user", "content": "Who wrote this, and when?"}])
@@ -46,16 +51,19 @@ def _fewest_of(text: str) -> int:
 
 
 def was_cut(read: int, fewest: int) -> bool:
-    """Whether a server that says it read so many tokens cut the prompt, which has at least `fewest`. A number below that of any context is
-    no count of the prompt, as where only what was not read before is counted."""
+    """Return whether a server cut a prompt, by the tokens that it says it read.
+
+    The prompt has at least `fewest` tokens. A number below the size of any context does not count
+    the whole prompt: some servers count only the tokens that were not cached.
+    """
     return SMALLEST_CONTEXT <= read < fewest
 
 
 def pieces(word: str) -> int:
-    """The tokens of a word, at least."""
+    """Return the least number of tokens of a word."""
     return -(-len(word) // LONGEST_WORD)
 
 
 def estimate_tokens(messages: Messages) -> int:
-    """About how many tokens the messages are, 4 a message for its frame."""
+    """Estimate the number of tokens of messages, with 4 a message for its frame."""
     return 4 + sum(4 + estimate(message.get("content", "")) for message in messages)

@@ -1,4 +1,4 @@
-"""Replies of language models kept on disk for good, and a chat that asks its model only for what is not kept."""
+"""Replies of language models saved on disk, and a chat that asks its model only for new ones."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ from core.models.chat.writing import read_again
 from core.runtime.shares import Shares
 from core.watch import NO_WATCH, Watch
 
-KEY = 32  # hex digits
+KEY = 32  # hex digits of a key
 FIELDS = ("text", "tokens_in", "tokens_out", "finish", "seconds", "words", "thought")
-# to files from before they were saved
+# Columns added to files that were made before these columns existed.
 ADDED = {"words": "integer not null default 0", "thought": "text not null default ''"}
 SCHEMA = Schema(
     "the replies",
     (
-        "create table replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
+        "create table replies (key text primary key, model text not null, text text not null, "
+        "tokens_in integer not null, "
         "tokens_out integer not null, finish text not null, seconds real not null, "
         f"{', '.join(f'{name} {how}' for name, how in ADDED.items())}) without rowid",
     ),
@@ -47,15 +48,21 @@ def reply_key(
     seed: int,
     temperature: float,
 ) -> str:
-    """What tells a reply from any other: the model's weights, what it was asked, in which form, and the settings."""
+    """Return the key of a reply: a hash of the model's weights, messages, schema and settings."""
     asked = [model, [dict(message) for message in messages], schema, max_tokens, seed, temperature]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:KEY]
 
 
 class SavedReplies:
-    """Replies by key in one SQLite file (that of the person by default), and below it files of replies that ship, which are only read.
+    """Replies by key in one SQLite file, and read-only files of replies that ship with Hopscope.
 
-    Safe to use from several threads and processes. Raises StoreError where the file cannot be used, BadInput for a damaged shipped one.
+    Safe to use from several threads and processes. Raises StoreError if the file cannot be used,
+    and BadInput for a damaged shipped file.
+
+    Parameters
+    ----------
+    file : the SQLite file; by default that of the user.
+    shipped : files of replies that ship.
     """
 
     def __init__(self, file: Path | None = None, shipped: Sequence[Path] = ()):
@@ -65,21 +72,34 @@ class SavedReplies:
         self._shipped: dict[str, Reply] | None = None
 
     def held(self) -> AbstractContextManager[None]:
-        """Within, the file stays open, as where many replies are looked up and saved, each by itself."""
+        """Keep the file open within the block, which speeds up many single look-ups."""
         return self._rows.held()
 
     def find(
         self, key: str, schema: dict[str, Any] | None = None, usable: bool = True, fewest: int = 0
     ) -> Reply | None:
-        """The reply that is saved, marked as cached; else None. Of the user's replies those that are of no use count only where `usable` is
-        off, as do those to prompts that a server cut, of `fewest` tokens at least; the ones that ship are as they were made."""
+        """Return the saved reply of a key, marked as cached, or None.
+
+        Shipped replies are returned in any case.
+
+        Parameters
+        ----------
+        key : key of the request.
+        schema : schema of the request.
+        usable : if true, the user's replies count only if they are usable and their prompt was not
+            cut.
+        fewest : least possible tokens of the prompt, by which a cut is detected.
+        """
         return self.find_all({key: fewest}, schema, usable).get(key)
 
     def find_all(
         self, keys: Mapping[str, int], schema: dict[str, Any] | None = None, usable: bool = True
     ) -> dict[str, Reply]:
-        """Those of the keys' replies that are saved, as `find` does; with each key the tokens that its prompt has at least. `schema` is
-        what all of them were asked for."""
+        """Return the saved replies of several keys, as `find` does.
+
+        `keys` maps each key to the least possible tokens of its prompt. `schema` is that of all
+        requests.
+        """
         with self._rows.reading() as base:
             rows = by_key(base, "replies", ("key", *FIELDS), keys)
             found = {
@@ -100,7 +120,10 @@ class SavedReplies:
         }
 
     def keep(self, key: str, model: str, reply: Reply) -> None:
-        """Keep a reply, for good. `model` is under whose name its time counts in `measured`; empty where it is no measure."""
+        """Save a reply permanently.
+
+        `model` is the name under which its time counts in `measured`; empty if it shall not count.
+        """
         self._rows.save(
             "replies",
             [(key, model, *(getattr(reply, field) for field in FIELDS))],
@@ -108,9 +131,14 @@ class SavedReplies:
         )
 
     def measured(self, model: str, most: int = 200) -> tuple[float, float, float] | None:
-        """Seconds, tokens read and tokens written of a reply by this model on this computer, on average over `most` of them; None where
-        there are none yet."""
-        query = "select avg(seconds), avg(tokens_in), avg(tokens_out) from (select * from replies where model = ? and seconds > 0 limit ?)"
+        """Return the mean seconds, prompt tokens and reply tokens of this model's replies.
+
+        The mean is over at most `most` replies made on this computer. None if there are none yet.
+        """
+        query = (
+            "select avg(seconds), avg(tokens_in), avg(tokens_out) "
+            "from (select * from replies where model = ? and seconds > 0 limit ?)"
+        )
         (found,) = self._rows.query(query, (model, most))
         return found if found[0] else None
 
@@ -127,7 +155,7 @@ class SavedReplies:
 
 
 def read_shipped(file: Path) -> Iterator[tuple[str, Reply]]:
-    """The replies of a file that ships, by key. Raises BadInput for a damaged one."""
+    """Yield the replies of a shipped file, with their keys. Raises BadInput if it is damaged."""
     for row in (json.loads(line) for _, line in lines(file)):
         if "key" in row:
             yield row["key"], Reply(**{field: row[field] for field in FIELDS if field in row})
@@ -139,7 +167,11 @@ def write_shipped(
     head: Iterable[Mapping] = (),
     more: Iterable[Mapping] = (),
 ) -> int:
-    """Write replies to a file that ships, packed by gzip, ordered by key, between other rows; how many. The same give the same bytes."""
+    """Write replies to a gzip file that ships; return their number.
+
+    Replies are sorted by key, between the rows `head` and `more`. The same replies give the same
+    bytes.
+    """
     fields = lambda reply: {
         field: value for field in FIELDS if (value := getattr(reply, field)) or field not in ADDED
     }
@@ -158,10 +190,21 @@ def write_shipped(
 
 
 class CachedChat:
-    """A Chat whose replies are saved; `chat` gives the model once something is asked that is not. `model` tells its weights from others.
+    """A chat whose replies are saved, and whose model is loaded only for new requests.
 
-    `used` are the keys of all replies that were given, by which those that a build stands on can be shipped. Of several that are written at
-    once each is kept with its share of the time, so that the seconds of all are those of the clock.
+    Of replies written at the same time, each is saved with its share of the time. The seconds of
+    all then add up to the elapsed time.
+
+    Parameters
+    ----------
+    chat : returns the model.
+    model : text that identifies the model's weights.
+    replies : the saved replies.
+
+    Attributes
+    ----------
+    used : keys of all replies that were returned, so that the replies a build depends on can be
+        shipped.
     """
 
     def __init__(self, chat: Callable[[], Chat], model: str, replies: SavedReplies):
@@ -172,12 +215,15 @@ class CachedChat:
 
     @property
     def context(self) -> int:
-        """Tokens that prompt and reply share."""
+        """Size of the context window in tokens, shared by prompt and reply."""
         return self._chat().context
 
     @property
     def at_once(self) -> int:
-        """How many pieces of work may ask it at a time: as many as the model takes, once it was asked what is not saved."""
+        """Number of pieces of work that may ask it at a time.
+
+        It is 1 until the model was asked for a reply that is not saved, then that of the model.
+        """
         return getattr(self._asked, "at_once", 1)
 
     def reply(
@@ -191,8 +237,11 @@ class CachedChat:
         on_text: Callable[[str], None] | None = None,
         watch: Watch = NO_WATCH,
     ) -> Reply:
-        """The usable reply that is saved, else the model's, saved at once; see `core.models.base.Chat`. Where the model is not here to be
-        asked again, one of no use is given as it is."""
+        """Return the usable saved reply, else the model's, which is saved at once.
+
+        If the model is not available, an unusable saved reply is returned as it is. See
+        `core.models.base.Chat`.
+        """
         watch.check()
         key = self.key(messages, schema, max_tokens, seed, temperature)
         found = self.replies.find(key, schema, fewest=fewest_tokens(messages))
@@ -232,7 +281,7 @@ class CachedChat:
         seed: int = 0,
         temperature: float = 0.0,
     ) -> list[Reply | None]:
-        """The usable reply that is saved to each of these messages; None where the model would be asked."""
+        """Return the usable saved reply to each of these messages; None for those without one."""
         keys = [
             (self.key(messages, schema, max_tokens, seed, temperature), fewest_tokens(messages))
             for messages in asked
@@ -248,9 +297,9 @@ class CachedChat:
         seed: int = 0,
         temperature: float = 0.0,
     ) -> str:
-        """The key of the reply to this."""
+        """Return the key of the reply to a request."""
         return reply_key(self.model, messages, schema, max_tokens, seed, temperature)
 
     def count_tokens(self, messages: Messages) -> int:
-        """Tokens of the messages, as an estimate that needs no model."""
+        """Estimate the number of tokens of the messages, without the model."""
         return estimate_tokens(messages)

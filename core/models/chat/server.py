@@ -1,4 +1,4 @@
-"""A server of the OpenAI protocol: the client for it, pauses that it asks for, and its faults in words."""
+"""Access to a server of the OpenAI protocol: the client, pauses, and errors in words."""
 
 from __future__ import annotations
 
@@ -23,17 +23,25 @@ from core.watch import NO_WATCH, Watch
 if TYPE_CHECKING:
     from openai import OpenAI
 
-# in a refusal that does not pass by waiting
+# Words of a refusal for which waiting does not help.
 QUOTA = re.compile(r"insufficient_quota|quota|billing", re.IGNORECASE)
-# the HTTP library's faults of a connection that was there
+# Names of the HTTP library's errors for an established connection.
 DROPPED = ("RemoteProtocolError", "ReadError", "WriteError")
-CONNECT = 5.0  # seconds until a server that does not answer counts as dead
+CONNECT = 5.0  # seconds until a server that accepts no connection counts as unreachable
 
 
 @dataclass(frozen=True)
 class Passing:
-    """An error that passes: what happened, the headers that may say when it is over, how often it is waited for, and whether the server
-    has too many requests."""
+    """An error that passes after some time.
+
+    Parameters
+    ----------
+    error : the error.
+    why : what happened.
+    headers : headers that may say when it is over.
+    tries : how often it is waited for.
+    busy : true if the server has too many requests.
+    """
 
     error: Exception
     why: str
@@ -43,11 +51,20 @@ class Passing:
 
 
 class OpenAIServer:
-    """The server at `url` (ending in /v1), asked for `model`.
+    """A server of the OpenAI protocol, used for one model.
 
-    The key is read from the environment variable `key_variable` where one is named, else it is the one that was typed for the address,
-    where there is one. Redirects are not followed: a server leads to no
-    host that is not allowed. A server on this computer is asked without a proxy.
+    Redirects are not followed, so that no server leads to a host that is not allowed. A server on
+    this computer is contacted without a proxy.
+
+    Parameters
+    ----------
+    url : its address, ending in /v1.
+    model : the model's name at the server.
+    name : the model's name here.
+    key_variable : environment variable of the API key. Without one, the key typed for the address
+        is used, if any.
+    timeout : seconds until a request fails.
+    key : the API key itself.
     """
 
     def __init__(
@@ -65,9 +82,9 @@ class OpenAIServer:
         self._client: OpenAI | None = None
 
     def client(self) -> Any:
-        """The client, made when first asked for, and anew where it had to be closed.
+        """Return the client, which is made at the first use and again after it was closed.
 
-        Raises ModelUnavailable where the key's variable is not set.
+        Raises ModelUnavailable if the variable of the key is not set.
         """
         import openai
 
@@ -87,34 +104,37 @@ class OpenAIServer:
             return self._client
 
     def _http(self) -> Any:
-        """The HTTP library's client. Raises ModelFailed where the proxy is none that it can use."""
-        from core.models.chat.timely import TimelyClient  # brings the client with it
+        """Return the client of the HTTP library. Raises ModelFailed if the proxy is unusable."""
+        from core.models.chat.timely import TimelyClient  # imported late, since it loads the client
 
         try:
-            # Behind its own timeouts, which may pass one after another.
+            # Longer than the timeouts of connecting and reading, which may follow each other.
             return TimelyClient(
                 self.timeout + 2 * CONNECT,
                 event_hooks={"response": [partial(bound, seconds=self.timeout)]},
                 headers={"Accept-Encoding": "gzip, deflate"},
                 follow_redirects=False,
-                trust_env=not goes_directly(self.url),  # which names proxies
+                trust_env=not goes_directly(self.url),  # the environment names proxies
             )
         except (ImportError, ValueError) as error:
             raise ModelFailed(self._sentence(error, "")) from error
 
     def pauses(self) -> Pauses:
-        """The pauses of one request."""
+        """Return new pauses for one request."""
         return Pauses(f"The server at {self.url}")
 
     def waited(self, error: Exception, pauses: Pauses, watch: Watch = NO_WATCH) -> bool:
-        """Whether an error was one that passes, and was waited for, so that the request is to be sent again."""
+        """Wait for an error to pass; return whether the request is to be sent again."""
         passing = self.passing(error)
         return passing is not None and pauses.wait(
             passing.why, passing.headers, watch, passing.tries
         )
 
     def passing(self, error: Exception) -> Passing | None:
-        """What is to be waited for after an error; None for one that does not pass."""
+        """Return an error with all that is needed to wait for its end.
+
+        None if waiting does not help.
+        """
         import openai
 
         if isinstance(error, openai.APIStatusError) and error.status_code in BUSY:
@@ -132,26 +152,29 @@ class OpenAIServer:
         return None
 
     def failure(self, error: Exception, so_far: str = "") -> ModelFailed | None:
-        """What happened, in words for a person; None for an error that is none of the server's."""
+        """Convert a server's error to one with a sentence for the user; None for other errors.
+
+        `so_far` is the part of the reply that has arrived.
+        """
         import openai
 
         cause = error.__cause__
         if isinstance(error, openai.APIConnectionError) and isinstance(cause, ValueError | Overdue):
-            error = cause  # it was reached, and sent too much or too slowly
+            error = cause  # the server was reached, but sent too much or too slowly
         known = isinstance(
             error, openai.OpenAIError | OSError | ValueError | RecursionError
         ) or transport(error)
         return ModelFailed(self._sentence(error, so_far)) if known else None
 
     def _sentence(self, error: Exception, so_far: str) -> str:
-        """What happened, in words for a person."""
+        """Return a sentence for the user on what happened."""
         what, proxy = self._what(error, so_far), proxy_of(self.url)
         by = f", asked by the proxy {readable_text(proxy)}," if proxy else ""
         tail = f" What came so far: “{readable_text(so_far)}”" if so_far else ""
         return f"The server at {self.url}{by} {what}{'' if what.endswith('?') else '.'}{tail}"
 
     def _what(self, error: Exception, so_far: str) -> str:
-        """The part of the sentence that says what the server did."""
+        """Return the part of the sentence on what the server did."""
         import openai
 
         said = readable_text(said_by(getattr(error, "body", None)))
@@ -161,7 +184,10 @@ class OpenAIServer:
             return str(error)
         if isinstance(error, openai.APIStatusError) and 300 <= error.status_code < 400:
             target = readable_text(error.response.headers.get("Location", "")) or "no address"
-            return f"redirects to {target} ({error.status_code}), which was not followed; if that is right, give it as the address"
+            return (
+                f"redirects to {target} ({error.status_code}), which was not followed; if that is "
+                "right, give it as the address"
+            )
         if isinstance(error, openai.AuthenticationError):
             known = "refused the key"
             return known if self._has_key else "asks for a key, and none is known for this address"
@@ -180,7 +206,9 @@ class OpenAIServer:
 
 
 def status_words(status: int, said: str) -> str:
-    """A status with its name, once, then what a server says of it.
+    """Format a status with its name, followed by the server's message.
+
+    The status is not repeated if the message begins with it.
 
     Examples
     --------
@@ -195,9 +223,9 @@ def status_words(status: int, said: str) -> str:
 
 
 def turned_down(error: ModelFailed, besides: Sequence[int] = ()) -> bool:
-    """Whether a server answered a request and would not do it.
+    """Return whether a server answered a request with a refusal.
 
-    Not where it is busy or wants a key, nor with the statuses `besides`.
+    Answers of a busy server, requests for a key, and the statuses `besides` do not count.
     """
     import openai
 
@@ -210,7 +238,10 @@ def turned_down(error: ModelFailed, besides: Sequence[int] = ()) -> bool:
 
 
 def transport(error: Exception) -> bool:
-    """Whether `error` comes from the HTTP library below the client, which lets its read errors through in mid-stream."""
+    """Return whether an error comes from the HTTP library below the client.
+
+    The client passes such errors on while it reads a stream.
+    """
     return type(error).__module__.split(".")[0] in (
         "httpx",
         "httpx2",

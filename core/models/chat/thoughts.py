@@ -1,4 +1,4 @@
-"""Thoughts in the text of a reply, separated from its answer while the text comes in pieces."""
+"""Separation of reasoning from the answer in a reply that arrives in pieces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ NAME = rf"(?:{WORD}[_:▁-]){{0,4}}{THINKING}(?:[_▁-]{WORD}){{0,3}}"
 ENDING = re.compile(r"(?:^|[_:▁-])(?:end|stop|suffix)(?:[_:▁-]|$)", re.IGNORECASE)
 MARK = re.compile(
     rf"(?P<tag>[<◁][|｜]?(?P<slash>/?)(?P<name>{NAME})(?:\s[^<>◁▷]{{0,120}})?[|｜]?[>▷])"
-    r"|(?P<square>\[(?P<shut>/?)(?-i:(?:[A-Z]{1,20}_){0,4}(?:THINK|THINKING|THOUGHTS?|REASONING))\])"
+    r"|(?P<square>\[(?P<shut>/?)"
+    r"(?-i:(?:[A-Z]{1,20}_){0,4}(?:THINK|THINKING|THOUGHTS?|REASONING))\])"
     r"|(?P<details><details\s[^<>]{0,80}\breasoning\b[^<>]{0,160}>)|(?P<undetailed></details>)"
     r"|(?P<special><[|｜]/?(?P<token>[\w▁ .:-]{1,40})[|｜]>"
     r"|<\|(?P<left>channel|turn)>|<(?P<right>channel|turn)\|>"
@@ -19,7 +20,7 @@ MARK = re.compile(
     r"|(?P<words>assistantfinal|here(?:'s|’s| is) my (?:final )?(?:response|answer)\s?:)",
     re.IGNORECASE,
 )
-# the end of a text where a mark may have begun
+# The end of a text at which a mark may have begun.
 BEGUN = re.compile(
     rf"(?:[<◁](?:[|｜][^<>\n]{{0,42}}|/?[a-z][\w:▁-]{{0,60}}[|｜]?|/?{NAME}\s[^<>◁▷]{{0,120}}"
     r"|details\s[^<>]{0,250}|/?)|\[/?[A-Z_]{0,60}|</s>\s*)$",
@@ -40,21 +41,26 @@ HEADERS = {
 HEADER_ENDS = {"message", "im_sep", "end_header_id", "end_of_role"}
 OTHER_ROLES = {"user", "human", "system", "developer", "tool", "ipython", "observation"}
 MAX_HEADER_LETTERS = 100
-WORDS_HELD_BACK = 40  # letters of a thought in words, behind which its end may have begun
+# Letters held back at the end of reasoning in plain words, as its end mark may have begun there.
+WORDS_HELD_BACK = 40
 JSON = ("{", "[")
 QUOTE = re.compile(r'(?<!\\)"')
 
 
 @dataclass(frozen=True)
 class OpeningWords:
-    """Words at the beginning of a text that open a thought, as models and servers without marks write them."""
+    """Words at the beginning of a text that open its reasoning.
+
+    Models and servers without marks use such words.
+    """
 
     words: tuple[str, ...]
-    glued: bool = False  # whether a letter right behind them makes it sure that they do
+    # True if a letter right after the words proves that they open reasoning.
+    glued: bool = False
 
 
 OPENING_WORDS = (
-    OpeningWords(("analysis", "commentary"), glued=True),  # names of channels whose marks are lost
+    OpeningWords(("analysis", "commentary"), glued=True),  # channel names without their marks
     OpeningWords(
         tuple(
             f"{start} my {what} process:"
@@ -66,40 +72,44 @@ OPENING_WORDS = (
 
 
 class Thoughts:
-    """Separates the thoughts of a reply from its answer, whatever the pieces in which the text comes.
+    """Separator of reasoning and answer, independent of the pieces in which the text arrives.
 
-    A thought lies between marks whose name says so: `<think>` and `</think>`, with or without attributes, a
-    namespace or bars (`<seed:think>`, `<|begin_of_thought|>`, `◁think▷`, `[THINK]`), where the first begins
-    the text or a line. What comes before a closing mark that has no opening one is a thought too, and so is
-    what follows an opening one that is never closed. Of messages with channels the final one is the answer.
-    Where their marks are lost, and for models that think in plain words, the first words of the text and
-    those before the answer tell (`analysis…assistantfinal…`, `Here is my thought process: …`).
+    Reasoning lies between marks with a telling name: `<think>` and `</think>`, with or without
+    attributes, a namespace or bars (`<seed:think>`, `<|begin_of_thought|>`, `◁think▷`, `[THINK]`).
+    The opening mark must begin the text or a line. Text before a closing mark without an opening
+    one is reasoning too, and so is text after an opening mark that is never closed. Of messages
+    with channels, the final one is the answer. If the marks of channels are lost, or a model
+    reasons in plain words, the first words of the text and those before the answer are used
+    (`analysis…assistantfinal…`, `Here is my thought process: …`).
 
-    Other special tokens (`<|im_end|>`) are no text, and what follows a message of another role is none of
-    the reply. JSON may quote such marks: within its quotes they are text, and a closing one alone ends no
-    thought in a text that begins as JSON.
+    Other special tokens (`<|im_end|>`) are removed, and the text of a message of another role is
+    ignored. JSON may quote such marks: inside its quotes they are text. In a text that begins as
+    JSON, a closing mark alone ends no reasoning.
 
-    With `begun` the text is expected to begin inside a thought, as that of a model whose prompt ends in the
-    opening mark. It does not where it begins as JSON, and where it is whole without any closing mark.
+    With `begun`, the text is expected to begin inside reasoning, as for a model whose prompt ends
+    in the opening mark. It does not if it begins as JSON, or if it is complete without any closing
+    mark.
     """
 
     def __init__(self, begun: bool = False) -> None:
         self.thought = self.answer = ""
-        self.thinking = begun  # whether the text so far ends inside a thought
-        self.begun: bool | None = (
-            None  # whether the text began inside a thought, where it shows that
-        )
+        self.thinking = begun  # true if the text so far ends inside reasoning
+        # True if the text began inside reasoning; None if that is not known.
+        self.begun: bool | None = None
         self._expected, self._held = begun, ""
-        self._started = False  # whether the first words were looked at
-        self._detailed = False  # whether a thought is open that </details> ends
-        self._opening = ""  # the words that opened a thought
-        self._channel = ""  # of the message, where it has one
-        self._over = False  # behind the end of the reply
+        self._started = False  # true after the first words were checked
+        self._detailed = False  # true inside reasoning that </details> ends
+        self._opening = ""  # words that opened the reasoning
+        self._channel = ""  # of the current message
+        self._over = False  # true after the end of the reply
         self._header: str | None = None  # of a message, as far as it is read
         self._header_token = ""
 
     def add(self, piece: str) -> str:
-        """What the answer has grown by; the beginning of what may become a mark is held back."""
+        """Add a piece; return the text by which the answer grows.
+
+        A possible beginning of a mark is held back.
+        """
         text, self._held = self._held + piece, ""
         written: list[str] = []
         if not self._started and not self._start(text):
@@ -117,7 +127,10 @@ class Thoughts:
         return "".join([*written, self._take(rest[:grown])])
 
     def end(self, whole: bool = True) -> str:
-        """What the answer grows by, now that nothing more comes, of a text that is `whole` or was cut."""
+        """End the text; return the text by which the answer grows.
+
+        `whole` is false if the text was cut off.
+        """
         held, self._held = self._held, ""
         if not self._started:
             self._start(held, last=True)
@@ -138,12 +151,12 @@ class Thoughts:
         return grown
 
     def _start(self, text: str, last: bool = False) -> bool:
-        """Look at the first words of a text. Whether there were enough of them to tell."""
+        """Check the first words of a text; return whether there were enough of them."""
         begin = text.lstrip()
         for opening in () if self.thinking else OPENING_WORDS:
             for words in opening.words:
                 if words.startswith(begin) and not last:
-                    return False  # the next letter tells
+                    return False  # decided by the next letter
                 if begin.startswith(words):
                     self._opening, self.thinking = words, True
                     self._expected = not (opening.glued and begin[len(words) :][:1].isalpha())
@@ -151,24 +164,24 @@ class Thoughts:
         return True
 
     def _held_back(self, rest: str) -> int:
-        """How many letters at the end of a text may begin a mark."""
+        """Return the number of letters at the end of a text that may begin a mark."""
         begun = BEGUN.search(rest)
         held = 0 if begun is None else len(rest) - begun.start()
         return max(held, min(len(rest), WORDS_HELD_BACK)) if self._in_words else held
 
     @property
     def _in_words(self) -> bool:
-        """Whether it is inside a thought that words opened."""
+        """True inside reasoning that was opened by words."""
         return bool(self._opening) and self.thinking
 
     def _drop_opening(self) -> None:
-        """Leave the words that opened it out of the thought."""
+        """Remove the opening words from the reasoning."""
         if self._opening:
             self.thought = self.thought.lstrip().removeprefix(self._opening)
             self._opening = ""
 
     def _answer_after_all(self, text: str) -> str:
-        """Take what was expected to be a thought, and `text` behind it, for the answer."""
+        """Treat the expected reasoning, followed by `text`, as the answer."""
         text, self.thought = self.thought + text, ""
         self.thinking = self._expected = False
         return self._take(text)
@@ -189,12 +202,12 @@ class Thoughts:
         return text
 
     def _in_quotes(self) -> bool:
-        """Whether the text so far ends inside the quotes of JSON."""
+        """Return whether the text so far ends inside quotes of JSON."""
         inside = not self.thinking and self.answer.lstrip().startswith(JSON)
         return inside and len(QUOTE.findall(self.answer)) % 2 == 1
 
     def _mark(self, mark: re.Match[str]) -> bool:
-        """Take a mark for what it is. Whether it is one here."""
+        """Process a possible mark; return whether it is one here."""
         if self._in_quotes():
             return False
         if mark["special"]:
@@ -212,7 +225,7 @@ class Thoughts:
         return self._turn(closing=bool(mark["slash"] or mark["shut"] or ENDING.search(name)))
 
     def _special(self, mark: re.Match[str]) -> None:
-        """Take a special token: the head of a message begins or ends, or it says nothing here."""
+        """Process a special token, which may begin or end the header of a message."""
         token = (mark["token"] or mark["left"] or mark["right"] or mark["plain"]).strip().lower()
         if token in HEADER_ENDS:
             self._end_header(message=True)
@@ -225,7 +238,7 @@ class Thoughts:
             self._end_reply()
 
     def _read_header(self, text: str) -> str:
-        """Read on in the head of a message. What of the text is behind it."""
+        """Read on in the header of a message; return the text after it."""
         header, newline, behind = ((self._header or "") + text).partition("\n")
         self._header = header
         if newline:
@@ -238,7 +251,7 @@ class Thoughts:
         return behind
 
     def _end_header(self, message: bool = False) -> None:
-        """Take the head of a message for what it says: a channel or a role."""
+        """Process the header of a message: a channel or a role."""
         words = (self._header or "").lower().split()
         token, self._header = self._header_token, None
         self._header_token = ""
@@ -255,11 +268,14 @@ class Thoughts:
             self._turn(closing=True, sure=True)  # a message without a channel
 
     def _end_reply(self) -> None:
-        """Take nothing more where something has come: what follows is the turn of somebody else."""
+        """End the reply if it has any text: what follows is the message of another role."""
         self._over = bool(self.answer.strip() or self.thought.strip())
 
     def _turn(self, closing: bool, sure: bool = False) -> bool:
-        """Open or close a thought. Whether that can be here, which it can if it is `sure`."""
+        """Begin or end reasoning; return whether that is possible here.
+
+        With `sure` it always is.
+        """
         if closing and not self.thinking:
             if self.answer.lstrip().startswith(JSON) and not sure:
                 return False
@@ -279,17 +295,20 @@ class Thoughts:
 
 
 def separated(text: str, whole: bool = True) -> tuple[str, str, bool]:
-    """The thought and the answer of a text, and whether it ends inside the thought.
+    """Return the reasoning and the answer of a text, and whether it ends inside the reasoning.
 
     Parameters
     ----------
-    whole : off for a text that was cut, which may have ended before the answer began.
+    text : the text.
+    whole : false for a text that was cut off, perhaps before the answer began.
 
     Examples
     --------
     >>> from core.models.chat.thoughts import separated
-    >>> separated("<think>Ann or Bob?</think> Bob."), separated("Ann or Bob?</think>Bob."), separated("<think>Ann or")
-    (('Ann or Bob?', 'Bob.', False), ('Ann or Bob?', 'Bob.', False), ('Ann or', '', True))
+    >>> separated("<think>Ann or Bob?</think> Bob."), separated("Ann or Bob?</think>Bob.")
+    (('Ann or Bob?', 'Bob.', False), ('Ann or Bob?', 'Bob.', False))
+    >>> separated("<think>Ann or")
+    ('Ann or', '', True)
     >>> separated("[THINK]Ann?[/THINK]Bob.<|im_end|>")
     ('Ann?', 'Bob.', False)
     """

@@ -1,4 +1,4 @@
-"""An HTTP client that bounds the whole time until the headers of a reply are there."""
+"""An HTTP client that limits the total time until the headers of a reply are complete."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import openai
 
 from core.models.chat.piece import Overdue
 
-TIMER = "hopscope_header_timer"  # the extension of a request that holds it
+TIMER = "hopscope_header_timer"  # request extension that holds the timer
 
 
 class TimelyClient(openai.DefaultHttpxClient):
-    """A client whose requests end once `seconds` have passed before their headers are complete.
+    """A client whose requests fail if their headers are not complete within `seconds`.
 
-    The HTTP library bounds the silence between two bytes alone, so a server may send its headers
-    byte by byte for ever. Nothing but the client knows the connection of a request then: all of
-    its connections are closed, and it is to be replaced.
+    The HTTP library only limits the silence between two bytes, so a server could send its headers
+    byte by byte for ever. During that time only the client knows the connection of a request. All
+    its connections are therefore closed, and it must be replaced.
     """
 
     def __init__(self, seconds: float, **how: Any):
@@ -26,7 +26,7 @@ class TimelyClient(openai.DefaultHttpxClient):
         self.event_hooks["response"].insert(0, _stop_timer)
 
     def send(self, request: Any, **how: Any) -> Any:
-        """Send a request. Raises Overdue where its headers take too long."""
+        """Send a request. Raises Overdue if its headers take too long."""
         overdue = threading.Event()
         timer = threading.Timer(self._seconds, self._leave, (overdue,))
         timer.daemon = True

@@ -1,4 +1,4 @@
-"""Work at a model that is given one thing after the other, which a person may cancel at any moment."""
+"""Cancellable work at a model that handles one request at a time."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from core.runtime.meter import current, going_on, spent
 from core.runtime.places import Places
 from core.watch import NO_WATCH, Watch
 
-LOOK = 0.1  # seconds between two looks at whether somebody cancelled
+LOOK = 0.1  # seconds between two checks for cancellation
 T = TypeVar("T")
 
 
 def patiently(work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
-    """What `work` returns or raises, done in a thread of its own, so that `watch` may raise at any moment of it.
+    """Run `work` in a thread and return its result, so that `watch` can raise at any time.
 
-    The work then goes on by itself until it ends or looks at `watch` too.
+    If it raises, the work continues in its thread until it ends or checks `watch` itself.
     """
-    if watch is NO_WATCH:  # nobody may cancel it
+    if watch is NO_WATCH:  # it cannot be cancelled
         return work()
     done, meter, charged = threading.Event(), current(), accounts()
     values: list[T] = []
@@ -30,7 +30,7 @@ def patiently(work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
         try:
             with going_on(meter), charged_to(*charged):
                 values.append(work())
-        except BaseException as error:  # raised below, in the thread that waits
+        except BaseException as error:  # raised below, in the waiting thread
             faults.append(error)
         finally:
             done.set()
@@ -44,8 +44,11 @@ def patiently(work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
 
 
 def in_turn(lock: Places, work: Callable[[], T], watch: Watch = NO_WATCH) -> T:
-    """What `work` returns or raises, done while it has a place of `lock`; `watch` may raise while waiting for it and at any moment
-    of the work, which then keeps the place until it has ended."""
+    """Run `work` while holding a slot of `lock`, and return its result.
+
+    `watch` may raise while waiting for the slot and at any time of the work. The work then keeps
+    the slot until it ends.
+    """
     watch.check()
     with spent("waiting"):
         lock.acquire(watch)

@@ -1,4 +1,7 @@
-"""Language models on graphics cards of this computer, by vLLM's own server, which is started when first asked, watched, and ended."""
+"""Language models on this computer's graphics cards, by a vLLM server.
+
+The server is started at the first request, watched, and ended.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +28,21 @@ from core.runtime.meter import spent
 from core.runtime.server_process import ServerProcess
 from core.watch import NO_WATCH, Watch
 
-PROGRAM = "HOPSCOPE_VLLM"  # names the program, which may lie in an environment of its own
+PROGRAM = "HOPSCOPE_VLLM"  # variable that names the program, which may be in another environment
 GET = "get vLLM with: pip install -r requirements-gpu.txt"
-START = 1800.0  # seconds in which it loads and compiles, at most: weights of 70 B come slowly from a disk
-REPLY = (
-    600.0  # seconds until the next piece of a reply: with hundreds in flight some wait their turn
-)
-ADAPTER = "adapter_config.json"  # in the folder of a LoRA adapter
-RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # of adapters, that vLLM makes room for
+# Seconds for loading and compiling. Weights of 70 B are slow to read from a disk.
+START = 1800.0
+# Seconds until the next piece of a reply. With hundreds of concurrent requests, some must wait.
+REPLY = 600.0
+ADAPTER = "adapter_config.json"  # file in the folder of a LoRA adapter
+RANKS = (8, 16, 32, 64, 128, 256, 320, 512)  # adapter ranks that vLLM can reserve
 
 
 def program() -> str | None:
-    """vLLM's program: what HOPSCOPE_VLLM names, else the one of this environment, else the one on the path; None where there is none."""
+    """Return the path of vLLM's program, or None.
+
+    It is the one that HOPSCOPE_VLLM names, else that of this environment, else that on the path.
+    """
     named = os.environ.get(PROGRAM, "")
     return shutil.which(named or str(Path(sys.executable).with_name("vllm"))) or (
         None if named else shutil.which("vllm")
@@ -44,7 +50,10 @@ def program() -> str | None:
 
 
 def unavailable() -> str | None:
-    """Why vLLM cannot run here, as a sentence with what to do, or None where it can. HOPSCOPE_VLLM_CPU=1 allows processors."""
+    """Return the reason why vLLM cannot run here, with a remedy, or None if it can.
+
+    HOPSCOPE_VLLM_CPU=1 allows running on processors.
+    """
     if program() is None:
         named = os.environ.get(PROGRAM)
         if named:
@@ -57,15 +66,24 @@ def unavailable() -> str | None:
 
 @dataclass(frozen=True)
 class Launch:
-    """How vLLM's server is started: its arguments behind `vllm serve`, variables of its environment, and what tells its weights from
-    those of another time."""
+    """Settings for starting vLLM's server.
+
+    Parameters
+    ----------
+    arguments : command line after `vllm serve`.
+    environment : additional environment variables.
+    stamp : text that changes when the weights do.
+    """
 
     arguments: tuple[str, ...]
     environment: tuple[tuple[str, str], ...] = ()
     stamp: str = ""
 
     def command(self, port: int) -> list[str]:
-        """The command line. The key is not in it, which others on this computer can read."""
+        """Return the command line for a port.
+
+        It does not contain the key, since other users of this computer can read command lines.
+        """
         return [
             program() or "vllm",
             "serve",
@@ -78,9 +96,10 @@ class Launch:
 
 
 def rank_needed(folders: Sequence[Path]) -> int:
-    """The least of the ranks of vLLM that holds these adapters; the largest one where none does, which vLLM then refuses itself.
+    """Return the smallest rank of vLLM that fits these adapters.
 
-    An adapter whose file cannot be read counts as one of rank 8.
+    If none fits, it is the largest one, and vLLM reports the error itself. An adapter whose file
+    cannot be read counts as rank 8.
     """
     most = 0
     for folder in folders:
@@ -93,14 +112,17 @@ def rank_needed(folders: Sequence[Path]) -> int:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a server answers, and with which key."""
+    """Address and key of a server."""
 
     url: str
     key: str
 
 
 class VLLMServer:
-    """The one vLLM server of a base model in this process, which its adapters share; safe to use from several threads."""
+    """The vLLM server of a base model in this process, shared by its adapters.
+
+    Safe to use from several threads.
+    """
 
     def __init__(self, name: str):
         self.name = name
@@ -109,7 +131,7 @@ class VLLMServer:
         self._process: ServerProcess | None = None
         self._started: Launch | None = None
         self._endpoint: Endpoint | None = None
-        # how the last one ended, for all replies that were lost with it
+        # The end of the last server process, for the error of every reply that was lost with it.
         self._ended: tuple[Endpoint | None, str] = (None, "")
 
     @property
@@ -117,12 +139,17 @@ class VLLMServer:
         return self._process is not None and self._process.running
 
     def launch_as(self, launch: Launch) -> None:
-        """From the next request on it runs as `launch` says: one that was started in another way is started anew then."""
+        """Use these settings from the next request on; a server with other settings is restarted
+        then.
+        """
         with self._lock:
             self._launch = launch
 
     def endpoint(self) -> Endpoint:
-        """Where it answers; started now where it does not run. Raises ModelUnavailable, ModelFailed."""
+        """Return address and key, starting the server if necessary.
+
+        Raises ModelUnavailable, ModelFailed.
+        """
         with self._lock:
             if (
                 self._process is not None
@@ -136,27 +163,30 @@ class VLLMServer:
                 return self._start()
 
     def stop(self) -> None:
-        """End it; replies that it writes are lost, and the next request starts it anew."""
+        """End the server. Unfinished replies are lost, and the next request starts it again."""
         with self._lock:
             self._stop()
 
     def fault(self, endpoint: Endpoint | None) -> str:
-        """Why the server that answered there is lost, in a sentence; empty where it is well."""
+        """Return a sentence on why the server at an endpoint is lost; empty if it is well."""
         process = self._process
         if process is not None and endpoint == self._endpoint and not process.crashed():
             return ""
         with self._lock:
             if endpoint == self._endpoint:
-                self._stop("no longer answered")  # also a server whose engine died
+                self._stop("no longer answered")  # also ends a server whose engine died
             where, how = self._ended
         how = how if where == endpoint else "was stopped"
-        return f"{self.name}: vLLM {how.rstrip('.')}. The reply is lost; the next question starts it anew."
+        return (
+            f"{self.name}: vLLM {how.rstrip('.')}. "
+            f"The reply is lost; the next question starts it anew."
+        )
 
     def _start(self) -> Endpoint:
         why = unavailable()
         if why:
             raise ModelUnavailable(f"{self.name} cannot run here. {why}")
-        assert self._launch is not None  # set by whoever made a client of it
+        assert self._launch is not None  # set when a client is made
         key, log = secrets.token_urlsafe(24), home() / "logs" / f"vllm-{self.name}.log"
         try:
             process = ServerProcess(
@@ -173,7 +203,8 @@ class VLLMServer:
             )
             self._stop()
             raise ModelFailed(
-                f"{self.name} could not be started: vLLM {how.rstrip('.')}. All that it said is in {log}."
+                f"{self.name} could not be started: vLLM {how.rstrip('.')}. "
+                f"All that it said is in {log}."
             )
         self._endpoint = Endpoint(f"http://127.0.0.1:{process.port}/v1", key)
         return self._endpoint
@@ -185,20 +216,20 @@ class VLLMServer:
             process.stop()
 
 
-_servers: dict[str, VLLMServer] = {}  # by the name of their base model
+_servers: dict[str, VLLMServer] = {}  # by name of the base model
 _guard = threading.Lock()
 
 
 def server(name: str) -> VLLMServer:
-    """The server of a base model, one a process."""
+    """Return the server of a base model, one per process."""
     with _guard:
         return _servers.setdefault(name, VLLMServer(name))
 
 
 class VLLMChat(OpenAIChat):
-    """A Chat over a model of a vLLM server that is started when first asked.
+    """A chat model of a vLLM server that is started at the first request.
 
-    `reply` raises ModelFailed with a sentence where the server dies meanwhile; the next request starts it anew.
+    `reply` raises ModelFailed if the server dies meanwhile; the next request starts it again.
     """
 
     def __init__(
@@ -216,19 +247,21 @@ class VLLMChat(OpenAIChat):
 
     @property
     def device(self) -> str:
-        """Where it answers while it runs; else an empty text."""
+        """Address of the running server; empty if it does not run."""
         return f"vLLM at {self.url}" if self.url and self.loaded else ""
 
     def load(self) -> None:
-        """Start the server now if it does not run. Raises ModelUnavailable, ModelFailed."""
+        """Start the server if it does not run. Raises ModelUnavailable, ModelFailed."""
         self._ready()
 
     def close(self) -> None:
-        """End the server, and with it the replies that it writes."""
+        """End the server; unfinished replies are lost."""
         self.server.stop()
 
     def count_tokens(self, messages: Messages) -> int:
-        """Tokens in the model's chat template while the server runs, else an estimate."""
+        """Return the tokens of the messages in the chat template if the server runs, else an
+        estimate.
+        """
         endpoint = self._endpoint
         if endpoint is None or not self.loaded:
             return estimate_tokens(messages)
@@ -258,9 +291,9 @@ class VLLMChat(OpenAIChat):
 
 
 def _post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
-    """What the server answers on a path beside /v1."""
+    """Return the server's answer on a path outside /v1."""
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {endpoint.key}"}
-    import urllib.request  # brings ssl and more
+    import urllib.request  # imported late, since it loads ssl and more
 
     request = urllib.request.Request(
         endpoint.url.removesuffix("/v1") + path, json.dumps(body).encode(), headers

@@ -1,4 +1,4 @@
-"""Whether a server read the whole of a prompt, by the tokens that it says it read."""
+"""Detection of prompts that a server cut, from the token counts that it reports."""
 
 from __future__ import annotations
 
@@ -7,27 +7,33 @@ from collections.abc import Callable
 from core.models.base import Messages
 from core.models.chat.replies import WORD, fewest_tokens, pieces, was_cut
 
-LONG = 3_000  # bytes of a prompt from which on a server may have no room for it
-LEFT_OUT = 8  # words of the shorter prompt's difference, at least
-SPARSE = 0.75  # of the fewest tokens a byte so far
+LONG = 3_000  # bytes from which on a prompt may exceed the context of a server
+LEFT_OUT = 8  # least tokens by which the shorter prompt differs
+SPARSE = 0.75  # fraction of the fewest tokens per byte so far, below which a prompt is checked
 SHORTEST: Messages = ({"role": "user", "content": "Hello"},)
 
 
 class WholePrompts:
-    """What is known of the prompts that a server read whole.
+    """Record of the prompts that a server read completely.
 
-    One is looked at that is longer than all before, or has far fewer tokens a byte. The server is then asked how much it reads of the same
-    prompt without some words: if no fewer tokens, it cut. It is believed only where it says the same of the same prompt twice, and
-    fewer tokens of a greeting. So no prompt that was read whole is taken for one that was cut.
+    A prompt is checked if it is longer than all before, or has far fewer tokens per byte. The
+    server is then asked for the token count of the same prompt without some words. If that has no
+    fewer tokens, the prompt was cut. This holds only if the server reports the same count for the
+    same prompt twice, and a smaller one for a greeting. No prompt that was read completely is thus
+    taken for a cut one.
     """
 
     def __init__(self) -> None:
-        self._most, self._sparsest = 0, float("inf")  # tokens, and tokens a byte
+        self._most, self._sparsest = 0, float("inf")  # tokens, and tokens per byte
 
     def cut(self, read: int, messages: Messages, reads: Callable[[Messages], int]) -> str:
-        """How a prompt of which so many tokens were read shows that the server cut it, in words; empty for one that was read whole.
+        """Return in words how the token count shows that a prompt was cut; empty if it was not.
 
-        `reads` asks the server how many tokens it reads of other messages, 0 where it does not say.
+        Parameters
+        ----------
+        read : tokens that the server says it read.
+        messages : the prompt.
+        reads : asks the server for the token count of other messages; 0 if it gives none.
         """
         fewest = fewest_tokens(messages)
         if was_cut(read, fewest):
@@ -48,12 +54,14 @@ class WholePrompts:
 
 
 def shortened(messages: Messages) -> Messages | None:
-    """The messages without some words at the end of the first one that is not the system's and has more of them; None where none has.
+    """Return the messages without some words at the end of one; None if all are too short.
 
-    Servers that cut leave out the oldest messages first. The words are eight tokens at least.
+    It is the first message long enough that is not the system's, as servers that cut remove the
+    oldest messages first. The removed words have eight tokens at least.
 
     >>> from core.models.chat.whole_prompts import shortened
-    >>> shortened([{"role": "system", "content": "Answer."}, {"role": "user", "content": "Say it. " * 5}])
+    >>> system = {"role": "system", "content": "Answer."}
+    >>> shortened([system, {"role": "user", "content": "Say it. " * 5}])
     [{'role': 'system', 'content': 'Answer.'}, {'role': 'user', 'content': 'Say it. '}]
     """
     for place, message in enumerate(messages):
@@ -64,7 +72,7 @@ def shortened(messages: Messages) -> Messages | None:
 
 
 def _before_last_words(text: str) -> str:
-    """The text before its last words; empty where it has no more than these."""
+    """Return the text before its last words; empty if it has no more words."""
     left_out = 0
     for word in reversed(list(WORD.finditer(text))):
         left_out += pieces(word[0])

@@ -1,6 +1,6 @@
-"""Places for the requests at a server: as many as it turns out to answer at a time.
+"""Slots for concurrent requests to a server, in a number that adapts to its speed.
 
-The number is found while requests are answered, or fixed.
+The number is found while requests are answered, or is fixed.
 """
 
 from __future__ import annotations
@@ -15,21 +15,26 @@ from statistics import fmean
 from core.runtime.places import Places
 from core.watch import NO_WATCH, Watch
 
-START = 8  # requests at a time after the first one
-# seconds of the first reply after each of which one more request may go beside it, and how many at most
+START = 8  # concurrent requests after the first one
+# Seconds of the first reply after each of which one more request may start, and the most such
+# requests.
 PATIENCE, EARLY = (5.0, 3)
-LARGEST = 128  # requests at a time, where no number is given
-AHEAD = 16  # pieces of work that are made ready while the window is full, at most
-FULL = 0.7  # of the window in use, on average, so that replies say what it gives
-ALIKE = 1.2  # times as long as before: up to which a reply is no slower
-GAIN = 0.7  # of what a larger window would give of replies a second, were the server without a limit: less says that it is full
-# windows of replies until a larger one is tried again: the first time, and at most
+LARGEST = 128  # concurrent requests, unless a number is given
+AHEAD = 16  # pieces of work prepared while the window is full
+# Mean fraction of the window in use from which on replies measure the window.
+FULL = 0.7
+# Replies up to so many times as long as before count as no slower.
+ALIKE = 1.2
+# A larger window pays if replies per second grow by this fraction of the growth of the window.
+# Less means that the server is full.
+GAIN = 0.7
+# Replies until a larger window is tried again, in windows: at first, and at most.
 HOLD, LONGEST_HOLD = (4, 64)
 
 
 @dataclass(frozen=True)
 class _Level:
-    """What a window of so many requests gave: seconds of a reply, and replies a second."""
+    """Measurement of a window size: seconds per reply, and replies per second."""
 
     limit: int
     seconds: float
@@ -37,29 +42,39 @@ class _Level:
 
 
 class Place:
-    """A request's place of a window, which is told when it was answered."""
+    """A request's slot in a window, which reports when the request was answered."""
 
     def __init__(self, tell: Callable[[float], None], clock: Callable[[], float]):
         self._tell, self._clock, self._start = tell, clock, clock()
 
     def answered(self) -> None:
-        """The reply is there."""
+        """Report that the reply has arrived."""
         self._tell(self._clock() - self._start)
 
 
 class Window(Places):
-    """The requests that may be at a server at a time. Safe between threads, which get their turn in the order in which they came.
+    """Slots for concurrent requests to a server. Safe between threads, which are served in order.
 
-    It begins with one request, and up to three more where the first reply takes more than five seconds each, goes on with `START` where
-    these are answered within half of `timeout` even one after the other, and doubles as long as replies are no slower, or so many more of
-    them come in a second that it pays. Else it goes back to where the server was full by what came in a second, and tries twice as many
-    again after a while. Where the server says that it is busy, the window becomes what the server has in hand then, and grows in small
-    steps from there; where a reply does not come in time, it is halved. So it is additive increase and multiplicative decrease (AIMD),
-    with a doubling start. `fixed` is a number that somebody chose, and stays. Within `no_slower` it grows only as far as replies take as
-    long as one alone.
+    The window begins with one request. Until the first reply arrives, one more may start every
+    five seconds, at most three. The window then has `START` slots, if these can be answered within
+    half of `timeout` even one after the other. It doubles as long as replies are no slower, or
+    enough more of them arrive per second. Otherwise it returns to the size at which the server was
+    full, by replies per second, and tries twice as many again later.
+
+    If the server reports that it is busy, the window shrinks to the requests in progress, and then
+    grows in small steps. If a reply is late, it is halved. This is additive increase and
+    multiplicative decrease (AIMD) with a doubling start. Within `no_slower` the window grows only
+    as long as replies take no longer than a single one.
+
+    Parameters
+    ----------
+    fixed : a fixed number of slots; 0 to adapt it.
+    timeout : seconds until a reply is late.
+    clock : returns the time in seconds.
     """
 
-    look_seconds = 0.5  # also between two looks at whether a busy server may be asked again
+    # Also the time between two checks if a busy server may be asked again.
+    look_seconds = 0.5
 
     def __init__(
         self, fixed: int = 0, timeout: float = 120.0, clock: Callable[[], float] = time.monotonic
@@ -67,37 +82,38 @@ class Window(Places):
         super().__init__()
         self._fixed, self._timeout, self._clock = fixed, timeout, clock
         self._limit, self._step, self._hold, self._closed = 1, LARGEST, HOLD, 0.0
-        self._unhurried = 0  # works that want replies no slower than one alone
-        self._began = self._shrunk = (
-            False  # whether it has grown for the first time, and whether the server was ever too slow or busy
-        )
-        self._sent: float | None = None  # when the first request was
+        # Number of callers that require replies no slower than a single one.
+        self._unhurried = 0
+        # True after the window grew for the first time, and after the server was late or busy.
+        self._began = self._shrunk = False
+        self._sent: float | None = None  # time of the first request
         self.answers = 0  # replies so far
-        self._before: _Level | None = None  # what is compared with; None while the window holds
+        # The smaller window for comparison; None while the size is kept.
+        self._before: _Level | None = None
         self._begin(climbing=True)
 
     @property
     def limit(self) -> int:
-        """How many requests may be at the server now."""
+        """Number of requests that may be at the server now."""
         if self._fixed or self.answers or self._shrunk or self._sent is None:
             return self._fixed or self._limit
-        # a long first reply, as to another person, holds nobody up
+        # A long first reply, perhaps to another user, must not delay other requests.
         return self._limit + min(EARLY, int((self._clock() - self._sent) / PATIENCE))
 
     @property
     def at_once(self) -> int:
-        """How many pieces of work fill the window, with some that are made ready meanwhile."""
+        """Number of pieces of work that fill the window, with some that are prepared meanwhile."""
         limit = self.limit
         return limit if self._fixed == 1 else limit + min(AHEAD, limit) + 1
 
     @property
     def crowded(self) -> bool:
-        """Whether other requests are at the server beside one."""
+        """True if more than one request is at the server."""
         return self._at_work > 1
 
     @contextmanager
     def fixed_at(self, number: int) -> Iterator[None]:
-        """Within, so many requests may be at the server, whatever was found; 0 changes nothing."""
+        """Fix the number of concurrent requests within the block; 0 changes nothing."""
         before, self._fixed = self._fixed, number or self._fixed
         self._let_in()
         try:
@@ -107,8 +123,12 @@ class Window(Places):
 
     @contextmanager
     def no_slower(self) -> Iterator[None]:
-        """Within, no more requests are at the server than it answers as fast as one alone, as where seconds are compared; it is found out
-        anew, and not tried again later."""
+        """Limit concurrent requests within the block so that replies are no slower than a single
+        one.
+
+        This is for comparing durations. The number is found anew, and larger ones are not tried
+        later.
+        """
         with self._lock:
             self._unhurried += 1
             if self._unhurried == 1:
@@ -122,8 +142,11 @@ class Window(Places):
 
     @contextmanager
     def place(self, watch: Watch = NO_WATCH, first: bool = False) -> Iterator[Place]:
-        """A place of the window, once one is free; `first` goes before all others, as of a request that was refused. `watch` may raise
-        while waiting for it."""
+        """Hold a slot of the window within the block, as soon as one is free.
+
+        With `first` it goes before all others, for a request that was refused. `watch` may raise
+        while waiting.
+        """
         self.acquire(watch, first)
         epoch = self._epoch
         try:
@@ -132,8 +155,11 @@ class Window(Places):
             self.release()
 
     def refused(self, pause: float) -> None:
-        """The server is busy. Called within the place of the request that it refused; where no other is at the server, none is sent
-        before `pause` seconds are over."""
+        """Shrink the window because the server is busy.
+
+        Called while holding the slot of the refused request. If no other request is at the server,
+        none is sent before `pause` seconds have passed.
+        """
         with self._lock:
             others = self._at_work - 1
             self._shrink(max(1, min(self._limit, others)))
@@ -141,7 +167,7 @@ class Window(Places):
                 self._closed = self._clock() + pause
 
     def overdue(self) -> None:
-        """A reply did not come in time. Called within the place of its request."""
+        """Shrink the window because a reply is late. Called while holding its slot."""
         with self._lock:
             self._shrink(max(1, self._at_work // 2))
 
@@ -151,10 +177,10 @@ class Window(Places):
         self._begin()
 
     def _begin(self, climbing: bool = False, before: _Level | None = None) -> None:
-        """Look anew at what the window gives: while it is `climbing`, compared with `before`."""
+        """Start a new measurement; while `climbing`, it is compared with `before`."""
         self._epoch = object()
         self._climbing, self._before = climbing, before
-        self._taken: list[float] = []  # seconds of the replies that were asked for since
+        self._taken: list[float] = []  # seconds of replies to requests since then
         self._since = self._turned = self._clock()
         self._busy = 0.0
 
@@ -180,7 +206,10 @@ class Window(Places):
         self._sent = now if self._sent is None and by > 0 else self._sent
 
     def _replied(self, seconds: float) -> None:
-        """A reply to a request that was sent with this window: after as many as it has places they say something of it."""
+        """Record a reply to a request of this window size.
+
+        After as many replies as there are slots, they are evaluated.
+        """
         self._taken.append(seconds)
         limit, count = self._limit, len(self._taken)
         if self._climbing and count % limit == 0 and not self._in_use():
@@ -193,33 +222,39 @@ class Window(Places):
             self._climb(self._measured())
 
     def _measured(self) -> _Level:
-        """What the window gives, by the replies behind the first ones; of the requests at work and their seconds, by Little's law."""
+        """Measure the window by the replies after the first ones.
+
+        Replies per second follow from running requests and their duration, by Little's law.
+        """
         seconds = fmean(self._taken[self._limit :] or self._taken)
-        # without those that were sent when the window was larger
+        # Excludes requests that were sent when the window was larger.
         at_work = min(self._limit, self._usual())
         return _Level(self._limit, seconds, at_work / max(seconds, 1e-9))
 
     def _usual(self) -> float:
-        """How many requests were at work, on average."""
+        """Return the mean number of running requests."""
         self._count(0)
         elapsed = self._turned - self._since
         return self._busy / elapsed if elapsed else float(self._at_work)
 
     def _in_use(self) -> bool:
-        """Whether the window was about full, so that it is its size that limits what comes."""
+        """Return whether the window was about full, so that its size limits the speed."""
         return self._usual() >= FULL * self._limit
 
     def _look_early(self) -> None:
-        """Grow at once where replies are no slower than those of the smaller window, or there was none."""
+        """Grow at once if replies are no slower than with the smaller window, or there was none."""
         level = self._measured()
         if self._before is None or level.seconds <= ALIKE * self._before.seconds:
             self._hold = HOLD
             self._climb(level)
 
     def _look(self) -> None:
-        """Grow on where about as many more replies come in a second as the window is larger, else go back to where the server was full."""
+        """Grow if replies per second increase about as much as the window, else shrink.
+
+        The window then shrinks to the size at which the server was full.
+        """
         level, before = self._measured(), self._before
-        assert before is not None  # a first window has grown before
+        assert before is not None  # the first window always grows before this
         gained = level.rate / before.rate
         if gained >= GAIN * level.limit / before.limit and not self._unhurried:
             self._hold = HOLD

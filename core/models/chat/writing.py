@@ -1,4 +1,4 @@
-"""A reply while a model writes it."""
+"""Collection of a reply while a model writes it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from core.models.chat.thoughts import Thoughts, separated
 FENCE = re.compile(
     r"\s*(```++|~~~++)(?:[\w+.-]*[ \t]*\r?\n)?(?P<inside>(?:(?!\1).)*)(?:\1\s*)?", re.DOTALL
 )
-# characters of a token, and of what a reply may hold beside the tokens that were asked for
+# Most characters of a token, and margin in characters beyond the requested tokens.
 LONGEST_TOKEN, BESIDE = (64, 4096)
-# by the protocol's word
+# Ends of a reply, by the terms of the protocol.
 ENDS = {
     "length": "length",
     "content_filter": "filter",
@@ -30,10 +30,17 @@ ENDS = {
 
 
 class Writing:
-    """A reply while it is written: answer and thought so far, and what the client learns of tokens and of how it ended.
+    """A reply while it is written: answer and reasoning so far, token counts and ending.
 
-    The model may use `room` tokens; where a part of them is for thoughts, the answer is cut at `most` of them. Replies under a schema have
-    an end of their own and are not guarded against repetition. `begun` says that replies of this model begin inside a thought.
+    Replies under a schema have an end of their own, and are not checked for repetition.
+
+    Parameters
+    ----------
+    room : token limit of reasoning and answer.
+    most : token limit of the answer, if a part of `room` is for reasoning.
+    schema : JSON schema of the answer.
+    on_text : receives the text by which the answer grows.
+    begun : true if replies of this model begin inside their reasoning.
     """
 
     def __init__(
@@ -52,7 +59,7 @@ class Writing:
         self.finish: str | None = None
         self.tool = self.refusal = ""
         self.tokens_in = self.tokens_out = 0
-        self.waited = 0.0  # seconds before the model was at it, which are none of the reply's
+        self.waited = 0.0  # seconds before the model began, which do not count for the reply
 
     @property
     def text(self) -> str:
@@ -61,13 +68,14 @@ class Writing:
 
     @property
     def begun(self) -> bool | None:
-        """Whether the reply began inside a thought; None where it does not show that."""
+        """True if the reply began inside its reasoning; None if that is not known."""
         return self._thoughts.begun
 
     def add(self, piece: str) -> bool:
-        """Take a piece of the text. Whether the reply is to be stopped, since it repeats itself or has used up its room.
+        """Add a piece of text; return whether the reply is to be stopped.
 
-        Raises ModelFailed for half a letter, and for more text than the tokens that were asked for can be.
+        It is stopped if it repeats itself or has used up its tokens. Raises ModelFailed for half a
+        letter, and for more text than the requested tokens can contain.
         """
         self._check(piece)
         thought, answer = len(self._thoughts.thought), len(self.text)
@@ -80,13 +88,13 @@ class Writing:
         return self._grow(grown) or stop
 
     def think(self, piece: str) -> bool:
-        """Take a piece of a thought that comes in a field of its own. Whether the reply is to be stopped."""
+        """Add reasoning from a separate field; return whether the reply is to be stopped."""
         self._check(piece)
         self._field += piece
         return self._thought_repeats.add(piece)
 
     def ended(self, seconds: float) -> Reply:
-        """The reply, with what repeats in it once."""
+        """Return the complete reply, with repeated text only once."""
         self._grow(
             self._thoughts.end(
                 whole=self.finish in (None, "stop") and self._thought_repeats.found is None
@@ -111,7 +119,7 @@ class Writing:
         return read_again(reply, self._schema)
 
     def _restart(self) -> None:
-        """Begin anew with the answer: what was taken for it was a thought."""
+        """Start again with an empty answer, after the text so far turned out to be reasoning."""
         self._repeats = None if self._repeats is None else Repeats()
 
     def _finish(self) -> str:
@@ -148,8 +156,10 @@ class Writing:
 
 
 def read_again(reply: Reply, schema: dict[str, Any] | None) -> Reply:
-    """A reply with its thought separated and without a fence around all of it; said to be unreadable where a schema was asked for and no
-    such JSON is in it."""
+    """Return a reply with its reasoning separated and an enclosing code fence removed.
+
+    With a schema, a reply without such JSON is marked as unreadable.
+    """
     if not reply.thought:
         cut = reply.finish == "length"
         thought, text, open_end = separated(reply.text, whole=not cut)
@@ -164,7 +174,7 @@ def read_again(reply: Reply, schema: dict[str, Any] | None) -> Reply:
         and not reply.text.strip()
         and _is_json(reply.thought, fields)
     ):
-        # held to the form where its prompt had begun a thought
+        # The prompt ended inside reasoning, so the JSON under the schema arrived as reasoning.
         return replace(reply, text=reply.thought, thought="")
     if (
         fields
@@ -177,7 +187,7 @@ def read_again(reply: Reply, schema: dict[str, Any] | None) -> Reply:
 
 
 def _is_json(text: str, fields: Collection[str]) -> bool:
-    """Whether a text is a JSON object with one of the fields, and nothing beside it."""
+    """Return whether a text is a JSON object with one of the fields, and nothing else."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -186,7 +196,10 @@ def _is_json(text: str, fields: Collection[str]) -> bool:
 
 
 def unfenced(text: str) -> str:
-    """A text without the code fence around all of it, closed or cut before that; as it is where anything comes before or behind a fence.
+    """Strip a code fence that encloses the whole text.
+
+    The fence may be unclosed or cut off. A text with anything before or after the fence is returned
+    unchanged.
 
     >>> from core.models.chat.writing import unfenced
     >>> unfenced("```text\\nNils built it.\\n```"), unfenced("In SQL:\\n```\\nselect 1\\n```")

@@ -1,7 +1,7 @@
-"""A BERT encoder's forward pass over texts of one length, by OpenVINO or by torch.
+"""Forward pass of a BERT encoder over texts of equal length, by OpenVINO or torch.
 
-All texts of a call have the same number of tokens, so there is no padding and no attention mask, and the vectors of a
-text do not depend on what else is encoded.
+All texts of a call have the same number of tokens. There is thus no padding and no attention mask,
+and the vectors of a text do not depend on what else is encoded.
 """
 
 from __future__ import annotations
@@ -22,20 +22,24 @@ from core.models.batches import out_of_memory
 from core.models.device import device
 from core.watch import NO_WATCH, Watch
 
-ON_A_CARD = 256  # texts of one call on a graphics card
-COMPILED = 256  # kernels that OpenVINO holds for each stream, and oneDNN for all: by themselves they hold 5,000 and 1,024, a gigabyte
-Rows = TypeVar("Rows")  # whatever tells the batches apart
+ON_A_CARD = 256  # texts in a call on a graphics card
+# Kernels that OpenVINO keeps per stream, and oneDNN in total. Their defaults of 5,000 and 1,024
+# take a gigabyte.
+COMPILED = 256
+Rows = TypeVar("Rows")  # any value that identifies a batch
 Done = Callable[[Rows, np.ndarray, np.ndarray | None], None]
 
 
 class Forward(Protocol):
-    """Runs batches: `done(rows, pooled [b, d], tokens [b, l, d])` is called for each, in their order.
+    """A forward pass over batches.
 
-    The arrays are only valid during the call; the tokens may be None unless `with_tokens`. `batches` gives (rows, ids int64 [b, l]).
+    `batches` yields (rows, ids int64 [b, l]). For each batch, in order, `done(rows, pooled [b, d],
+    tokens [b, l, d])` is called. The arrays are valid only during that call, and the tokens may be
+    None unless `with_tokens`.
     """
 
     device: str
-    batch: int  # the most texts of one call
+    batch: int  # most texts in a call
 
     def run(
         self,
@@ -47,16 +51,24 @@ class Forward(Protocol):
 
 
 class _WaitedFor:
-    """What daemon threads do in a library that aborts the program where the end of it ends them there; the program's end waits for it."""
+    """A block on interpreter exit until daemon threads have left native code.
+
+    The library would abort the program if its threads were ended inside.
+    """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._at_work, self._over = 0, False
-        threading._register_atexit(self._end)  # type: ignore[attr-defined]  # at the end of the main thread, before threads are ended
+        # Called at the end of the main thread, before other threads are ended.
+        threading._register_atexit(self._end)  # type: ignore[attr-defined]
 
     @contextmanager
     def work(self) -> Iterator[None]:
-        """Work to wait for. Raises Cancelled in a daemon thread once the program ends; for others it waits anyhow."""
+        """Delay interpreter exit until this block has ended.
+
+        Raises Cancelled in a daemon thread if the program is ending. Other threads are waited for
+        in any case.
+        """
         daemon = threading.current_thread().daemon
         if daemon:
             with self._changed:
@@ -71,7 +83,7 @@ class _WaitedFor:
                     self._changed.notify_all()
 
     def check(self) -> None:
-        """Raises Cancelled in a daemon thread once the program ends."""
+        """Raise Cancelled in a daemon thread if the program is ending."""
         if self._over and threading.current_thread().daemon:
             raise Cancelled()
 
@@ -85,17 +97,20 @@ _waited_for = _WaitedFor()
 
 
 class OpenVINO:
-    """The model built from its safetensors as an OpenVINO graph; products in `precision`, f32 or bf16."""
+    """The model built from its safetensors file as an OpenVINO graph.
+
+    Matrix products are computed in `precision`, f32 or bf16.
+    """
 
     batch = 32
 
     def __init__(self, folder: Path, threads: int, precision: str):
-        # read when the library compiles its first kernel
+        # The library reads this variable when it compiles its first kernel.
         os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(COMPILED))
         import openvino
 
         core = openvino.Core()
-        # one stream a thread: small batches side by side are faster than one batch spread over the threads
+        # One stream per thread: small concurrent batches are faster than one large batch.
         settings = {
             "INFERENCE_PRECISION_HINT": precision,
             "NUM_STREAMS": threads,
@@ -105,7 +120,7 @@ class OpenVINO:
         self.device = f"cpu, OpenVINO {precision}, {threads} threads"
         with _waited_for.work():
             compiled = core.compile_model(graph(folder), "CPU", settings)
-            # one more than run at once: the next waits in the library while `done` works
+            # One more than run concurrently: it waits in the library while `done` runs.
             self._requests = [compiled.create_infer_request() for _ in range(threads + 1)]
 
     def run(
@@ -121,9 +136,10 @@ class OpenVINO:
     def _run(
         self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], watch: Watch = NO_WATCH
     ) -> None:
-        # no callback of the library's: its threads let go of one after the last wait, which aborts a program that ends meanwhile
+        # The library's callbacks are not used: its threads release a callback after the last wait,
+        # which aborts a program that ends meanwhile.
         free = list(self._requests)
-        running: deque[tuple] = deque()  # with whose batch it is, who began first in front
+        running: deque[tuple] = deque()  # requests with their batches, the oldest first
 
         def finish():
             request, rows = running.popleft()
@@ -146,8 +162,12 @@ class OpenVINO:
 
 
 class Torch:
-    """The same forward pass by torch: in half precision on a graphics card where there is one, else in `precision`, f32 or bf16. Batches
-    are padded to `batch` rows with copies, so that a row is computed the same way whatever is beside it."""
+    """The same forward pass by torch.
+
+    It is in half precision on a graphics card if there is one, else in `precision`, f32 or bf16.
+    Batches are padded to `batch` rows with copies, so that the result of a row does not depend on
+    the others.
+    """
 
     def __init__(self, folder: Path, threads: int, precision: str):
         import torch
@@ -184,7 +204,10 @@ class Torch:
             done(rows, pooled[: len(ids)], tokens[: len(ids)] if with_tokens else None)
 
     def _read(self, ids: np.ndarray, with_tokens: bool) -> tuple[np.ndarray, np.ndarray]:
-        """The mean over tokens of some rows, which are halved where memory runs out, and the tokens or an empty array."""
+        """Return the means over tokens of some rows, and the tokens or an empty array.
+
+        The rows are split in halves if memory runs out.
+        """
         try:
             with self._torch.inference_mode():
                 tokens = self._model(
@@ -203,9 +226,11 @@ class Torch:
 
 
 def graph(folder: Path):
-    """The OpenVINO model of a BERT folder: ids int64 [b, l] to (mean over tokens [b, d], tokens [b, l, d]).
+    """Build the OpenVINO model of a BERT folder.
 
-    `openvino.convert_model` gives the same vectors as fast, but reads weights through torch: 8 s at the first question instead of 0.3 s.
+    It maps ids int64 [b, l] to the means over tokens [b, d] and the tokens [b, l, d].
+    `openvino.convert_model` gives the same vectors at the same speed, but loads weights through
+    torch: 8 s at the first question instead of 0.3 s.
     """
     import openvino
     from openvino import opset13 as op

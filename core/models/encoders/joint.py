@@ -1,7 +1,7 @@
-"""One reader for all who wait for vectors.
+"""Joint encoding of the texts of all callers.
 
-Texts are read in joint batches across callers, a text that several want once, and the shortest
-request does not wait behind the longest. Each caller may be cancelled without the others.
+Batches contain texts of several callers, and a text that several need is encoded once. The shortest
+request does not wait for the longest. Each caller can be cancelled without the others.
 """
 
 from __future__ import annotations
@@ -22,15 +22,20 @@ from core.runtime.meter import Meter, current, going_on, spent
 from core.runtime.places import Places
 from core.watch import NO_WATCH, Watch
 
-ROUND = 8  # batches after which others who need the model in another way have their turn, where some wait
+# Batches after which another kind of use of the model gets its turn, if one is waiting.
+ROUND = 8
 
-Vectors = tuple[list[str], np.ndarray]  # texts with a row each
+Vectors = tuple[list[str], np.ndarray]  # texts with one row each
 Ended = Callable[[list[str], np.ndarray, float], np.ndarray]
 
 
 @dataclass(eq=False)
 class _Request:
-    """One caller's texts: those not begun by their number of tokens, the number not ended, and what came and was not taken yet."""
+    """The texts of one caller, with their progress.
+
+    `left` holds the texts that have not begun, by their number of tokens. `wanted` is the number of
+    texts that have not ended, and `came` holds results that were not taken yet.
+    """
 
     left: dict[int, deque[str]]
     wanted: int
@@ -38,14 +43,14 @@ class _Request:
     meter: Meter | None
     charged: tuple[Account, ...]
     came: deque[Vectors] = field(default_factory=deque)
-    running: int = 0  # texts that are being read
-    passing: bool = False  # whether its thread ends with the program
+    running: int = 0  # texts that are being encoded
+    passing: bool = False  # true if its thread ends with the program
     fault: BaseException | None = None
 
 
 @dataclass(eq=False)
 class _Text:
-    """A text that is wanted, in tokens, and who wants it."""
+    """A requested text in tokens, with the requests for it."""
 
     ids: Sequence[int]
     requests: list[_Request]
@@ -53,18 +58,23 @@ class _Text:
 
 
 class JointReader:
-    """Reads texts by a forward pass, all callers' together, in batches of one number of tokens.
+    """Encoder of the texts of all callers, in batches of equal token length.
 
-    Every second batch is for whom the fewest texts are left, so that a question's vector does not wait behind many paths; the batches
-    between go round. A batch that is not full is filled with what others want of that length. Of one caller the shortest texts come first.
-    `turn` is held while batches are read.
+    Every second batch is for the caller with the fewest remaining texts, so that a question's
+    vector does not wait for many paths. The other batches are for the callers in rotation. A batch
+    that is not full is filled with texts of that length from other callers. Of each caller the
+    shortest texts come first.
+
+    Parameters
+    ----------
+    turn : lock that is held while batches are encoded.
     """
 
     def __init__(self, turn: Places):
         self._turn = turn
         self._changed = threading.Condition()
         self._texts: dict[str, _Text] = {}
-        # those with texts that are not begun, who is next first
+        # Requests with texts that have not begun, the next one first.
         self._requests: deque[_Request] = deque()
         self._serving, self._fewest = False, False
 
@@ -76,12 +86,24 @@ class JointReader:
         forward: Callable[[], Forward],
         ended: Ended,
     ) -> Iterator[Vectors]:
-        """Texts, given in tokens, with what is made of the means of their token vectors, [n, d], as they come.
+        """Yield texts with their vectors as they are computed.
 
-        `watch` is called before each batch and while waiting, and may raise; what others want is read all the same. Raises also what the
-        forward pass raises. All callers hand over the same `forward` and `ended`, which are held only while texts are read, so that a
-        model and its reader are freed together. `ended` is given each batch's texts, the means of their token vectors and the seconds
-        that it took; what it returns the callers get.
+        The callers pass the same `forward` and `ended`. They are held only during encoding, so that
+        a model and its reader are freed together.
+
+        Parameters
+        ----------
+        texts : the tokens of each text.
+        watch : called before each batch and while waiting; may raise. Texts of other callers are
+            then encoded all the same.
+        forward : returns the forward pass.
+        ended : receives the texts of a batch, the means of their token vectors [n, d] and the
+            seconds taken, and returns the vectors for the callers.
+
+        Raises
+        ------
+        Exception
+            What the forward pass and `watch` raise.
         """
         request = self._asked(texts, watch, lambda: self._serve(forward, ended))
         try:
@@ -116,8 +138,11 @@ class JointReader:
         return request
 
     def _begin(self, serve: Callable[[], None]) -> None:
-        """Serve in a thread that does not end with the program, which in the midst of a library's work would abort it. Raises Cancelled
-        where the program is at its end, from which on Python 3.12 begins no thread."""
+        """Start the thread that encodes.
+
+        It is no daemon thread: ended inside a library's work, it would abort the program. Raises
+        Cancelled if the program is ending, when Python 3.12 starts no thread.
+        """
         try:
             threading.Thread(target=serve, name="encoder", daemon=False).start()
         except RuntimeError as error:
@@ -127,7 +152,10 @@ class JointReader:
             raise Cancelled() from None
 
     def _next(self, request: _Request) -> Vectors:
-        """What comes next for a request; time in which none of its texts is read is waiting."""
+        """Return the next result of a request.
+
+        Time in which none of its texts is encoded counts as waiting.
+        """
         while True:
             request.watch.check()
             with self._changed:
@@ -143,7 +171,7 @@ class JointReader:
                     self._changed.wait(LOOK)
 
     def _withdraw(self, request: _Request) -> None:
-        """Forget a request; texts that nobody else wants are not begun any more."""
+        """Drop a request; texts that nobody else needs are not begun any more."""
         with self._changed:
             if request in self._requests:
                 self._requests.remove(request)
@@ -157,7 +185,7 @@ class JointReader:
             request.left = {}
 
     def _serve(self, forward: Callable[[], Forward], ended: Ended) -> None:
-        """Read until nobody wants anything."""
+        """Encode until there are no more requests."""
         while True:
             with self._changed:
                 if not self._requests:
@@ -166,11 +194,12 @@ class JointReader:
             try:
                 with self._turn:
                     self._round(forward(), ended)
-            except BaseException as error:  # raised by those who wait
+            except BaseException as error:  # the waiting callers raise it
                 self._fail(error)
 
     def _round(self, forward: Forward, ended: Ended) -> None:
-        since = time.perf_counter()  # a batch ended: batches side by side share the time
+        # End of the last batch. Concurrent batches share the time.
+        since = time.perf_counter()
 
         def batches() -> Iterator[tuple[list[str], np.ndarray]]:
             number = 0
@@ -189,7 +218,9 @@ class JointReader:
         forward.run(batches(), done, NO_WATCH, False)
 
     def _batch(self, size: int) -> tuple[list[str], np.ndarray] | None:
-        """The next batch: the shortest texts of whose turn it is, filled with others' of that length."""
+        """Return the next batch: the shortest texts of the next caller, filled with others of that
+        length.
+        """
         while (request := self._whose_turn()) is not None:
             try:
                 if request.passing and not threading.main_thread().is_alive():
@@ -231,7 +262,8 @@ class JointReader:
                 one for one in (*self._requests, request) if any(one.left.values())
             )
             if request in self._requests:
-                self._requests.remove(request)  # the first of the two: it is the last from now on
+                # It is in the queue twice: removing the first entry moves it to the end.
+                self._requests.remove(request)
             self._changed.notify_all()
             if texts:
                 return (texts, np.array([self._texts[text].ids for text in texts], np.int64))

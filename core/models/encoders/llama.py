@@ -1,4 +1,4 @@
-"""A language model used as an encoder: texts to unit vectors by the mean of its last hidden state."""
+"""A language model as an encoder, by the mean of its last hidden state."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ REMEMBERED = 20_000
 
 
 class LlamaEncoder:
-    """An Encoder over the GGUF file at `path` (the papers' LLMs-E; pooling is not given there, the mean is taken here).
+    """An encoder from the GGUF file at `path`, with unit vectors.
 
-    A copy of its own beside the one that chats, loaded when first used. Texts are read one at a time, so that a vector
-    does not depend on what is encoded beside it; the vectors of the last 20,000 texts are remembered. Some tens of tokens
-    a second on a processor: a few texts a second.
+    This is LLMs-E of the papers, which do not state the pooling; here it is the mean. It is a
+    separate copy of the model, loaded at the first use. Texts are read one at a time, so that a
+    vector does not depend on the others. The vectors of the last 20,000 texts are kept. A processor
+    reads some tens of tokens, and so a few texts, per second.
     """
 
     def __init__(self, path: Path, name: str, context: int = 1024):
@@ -38,17 +39,20 @@ class LlamaEncoder:
         return self._engine is not None
 
     def close(self) -> None:
-        """Free the memory once the text in hand is done; the next use loads anew."""
+        """Free the memory after the current text is done; the next use loads again."""
         with self._running:
             self._engine = None
 
     def forget(self) -> None:
-        """Drop all remembered vectors."""
+        """Drop the vectors that are kept."""
         with self._running:
             self._vectors.clear()
 
     def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """float32 [n, d], unit rows; see `core.models.base.Encoder`. Raises BadInput for a text longer than the context."""
+        """Return unit vectors, float32 [n, d]; see `core.models.base.Encoder`.
+
+        Raises BadInput for a text longer than the context.
+        """
         if not len(texts):
             return np.zeros((0, 0), np.float32)
         return np.stack([self._vector(text, watch) for text in texts])
@@ -75,7 +79,8 @@ class LlamaEncoder:
             fault = answer.get("error", {})
             if "too large" in str(fault.get("message")):
                 raise BadInput(
-                    f"{self.name} reads at most {self.context} tokens at once; this is longer: “{shorten(text)}”"
+                    f"{self.name} reads at most {self.context} tokens at once; this is longer: "
+                    f"“{shorten(text)}”"
                 )
             raise ModelFailed(
                 f"{self.name} failed: {shorten(str(fault.get('message', fault)), 200)}"

@@ -1,4 +1,7 @@
-"""The sentence encoder: texts to unit vectors, fast on a processor, the same bytes whatever is encoded beside a text."""
+"""The default sentence encoder, fast on a processor.
+
+The vector of a text is the same, byte for byte, whatever else is encoded.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,18 @@ from core.runtime.places import Places
 from core.watch import NO_WATCH, Watch
 
 Received = Callable[[list[str], np.ndarray], None]
-TOKEN_ROUND = 4  # batches with the vectors of tokens, after which another caller may have its turn
+# Batches of token vectors after which another caller may have its turn.
+TOKEN_ROUND = 4
 MAX_TOKENS = 256
-NARROW = 96  # numbers of a text's input vector
+NARROW = 96  # length of a text's input vector
 REMEMBERED = 100_000
 
 
 def package_folder(package: str) -> Path:
-    """The folder of an encoder's weights in an installed package, or fetched of it. Raises ModelUnavailable."""
+    """Return the folder of weights in an installed package, or downloaded from it.
+
+    Raises ModelUnavailable.
+    """
     found = weights_of(package)
     if found is None:
         raise ModelUnavailable(
@@ -41,14 +48,22 @@ def package_folder(package: str) -> Path:
 
 
 class MiniLMEncoder:
-    """A MiniLM-like sentence encoder read from `folder`: mean of the token vectors, unit length, 256 tokens at most.
+    """A MiniLM sentence encoder: the mean of the token vectors, of unit length.
 
-    Loads when first used; `backend` and `precision` are those of `ways.way`. Safe to use from several threads, whose texts are read in
-    joint batches. Vectors of the last `remember` texts are remembered, in half precision; beyond them those in `files`, if any.
+    It is loaded at the first use, and reads at most 256 tokens of a text. It is safe to use from
+    several threads, whose texts share batches.
+
+    Parameters
+    ----------
+    folder : folder of the weights.
+    backend : program, as in `ways.way`.
+    precision : precision, as in `ways.way`.
+    remember : number of texts whose vectors are kept in memory, in half precision.
+    files : vectors on disk, if any.
     """
 
-    received = True  # `encode` tells what it has as it comes
-    max_tokens = MAX_TOKENS  # of a text that it reads
+    received = True  # `encode` passes vectors on as they are computed
+    max_tokens = MAX_TOKENS  # of each text
 
     def __init__(
         self,
@@ -64,8 +79,8 @@ class MiniLMEncoder:
         self._saved: SavedVectors | None = None
         self._loading, self._running, self._lookup = threading.Lock(), Places(), threading.Lock()
         self._vectors: LRUCache[str, np.ndarray] = LRUCache(remember)
-        self.computed = 0  # texts whose vectors were computed rather than remembered
-        # seconds of computing, now or when it was saved, and characters of what was computed
+        self.computed = 0  # texts whose vectors were computed and not remembered
+        # Seconds of computing vectors, now or when they were saved, and characters of their texts.
         self._spent = [0.0, 0]
         self._reader = JointReader(self._running)
 
@@ -75,16 +90,16 @@ class MiniLMEncoder:
 
     @property
     def device(self) -> str:
-        """Where it runs and how, once it is loaded; else an empty text."""
+        """Device and program once it is loaded; else empty."""
         return self._forward.device if self._forward else ""
 
     @cached_property
     def way(self) -> Way:
-        """By which program and in which precision it is computed. Raises ModelUnavailable."""
+        """Program and precision of the computation. Raises ModelUnavailable."""
         return way(self.backend, self.precision)
 
     def load(self) -> None:
-        """Read the weights now. Raises ModelUnavailable where they, or what runs them, are missing."""
+        """Load the weights. Raises ModelUnavailable if they or the program are missing."""
         if self._forward is not None:
             return
         with spent("preparation", "Loading the encoder"), self._loading:
@@ -106,10 +121,16 @@ class MiniLMEncoder:
     def encode(
         self, texts: Sequence[str], watch: Watch = NO_WATCH, received: Received | None = None
     ) -> np.ndarray:
-        """float32 [n, d], unit rows in the order of `texts`; `watch` is called while they are computed and may raise.
+        """Return unit vectors in the order of `texts`, float32 [n, d].
 
-        `received(texts, vectors)` is given those that are known, then the others as they come, each text once. What came before a cancel
-        is remembered.
+        Vectors that were computed before a cancellation are remembered.
+
+        Parameters
+        ----------
+        texts : the texts.
+        watch : called while vectors are computed; may raise.
+        received : receives texts with their vectors, first the remembered ones and then the others
+            as they are computed. Each text comes once.
         """
         unique = list(dict.fromkeys(texts))
         known = self._recall(unique)
@@ -133,15 +154,15 @@ class MiniLMEncoder:
 
     @property
     def dimension(self) -> int:
-        """The length of a vector."""
+        """Length of a vector."""
         return int(json.loads((self.folder / "config.json").read_text("utf-8"))["hidden_size"])
 
     def encode_tokens(
         self, texts: Sequence[str], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[list[int], np.ndarray]]:
-        """For each distinct text its positions in `texts` and float32 [tokens, d], unit vectors of its single tokens.
+        """Yield for each distinct text its positions in `texts` and unit token vectors.
 
-        Texts come shortest first; nothing is remembered.
+        The vectors are float32 [tokens, d]. Short texts come first, and nothing is remembered.
         """
         places: dict[str, list[int]] = {}
         for position, text in enumerate(texts):
@@ -151,9 +172,11 @@ class MiniLMEncoder:
                 yield places[text], vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
     def input_vectors(self, texts: Sequence[str]) -> np.ndarray:
-        """float32 [n, 96]: the mean of the input vectors of each text's tokens, before any layer, made narrower by a random projection.
+        """Return narrow means of the input vectors of each text's tokens, float32 [n, 96].
 
-        Hundreds of times cheaper than `encode`. They say little of what a text means beside a question, and well which texts are alike.
+        The input vectors are those before any layer, and are made narrower by a random projection.
+        This is hundreds of times cheaper than `encode`. The vectors say little on how a text
+        relates to a question, but show well which texts are alike.
         """
         if not self.loaded:
             self.load()
@@ -168,7 +191,7 @@ class MiniLMEncoder:
 
     @cached_property
     def _input_table(self) -> np.ndarray:
-        """float32 [words, 96]: the unit vectors about their mean of all words, projected."""
+        """Centred unit vectors of all words of the vocabulary, projected, float32 [words, 96]."""
         from safetensors import safe_open
 
         with safe_open(str(self.folder / "model.safetensors"), "numpy") as weights:
@@ -180,12 +203,12 @@ class MiniLMEncoder:
         )
 
     def forget(self) -> None:
-        """Drop all vectors that are remembered in memory."""
+        """Drop the vectors remembered in memory."""
         with self._lookup:
             self._vectors.clear()
 
     def _recall(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
-        """The vectors of those texts that are remembered, in memory or on disk, float16."""
+        """Return the vectors of those texts that are remembered in memory or on disk, float16."""
         with self._lookup:
             known = {text: self._vectors[text] for text in texts if text in self._vectors}
         rest = [text for text in texts if text not in known]
@@ -200,7 +223,7 @@ class MiniLMEncoder:
         return known
 
     def _remember(self, vectors: dict[str, np.ndarray], seconds: float) -> dict[str, np.ndarray]:
-        """Hold vectors in memory; computing them took so many seconds."""
+        """Keep vectors in memory; `seconds` is the time that computing them took."""
         with self._lookup:
             self._spent[0] += seconds
             self._spent[1] += sum(map(len, vectors))
@@ -209,12 +232,12 @@ class MiniLMEncoder:
         return vectors
 
     def _seconds(self, texts: Iterable[str]) -> float:
-        """About how long computing these took."""
+        """Estimate the time that computing the vectors of texts took."""
         seconds, characters = self._spent
         return seconds / max(1, characters) * sum(map(len, texts))
 
     def on_disk(self) -> SavedVectors | None:
-        """The vectors of this encoder on disk; None where none are saved."""
+        """Return the vectors of this encoder on disk; None if none are saved."""
         if self._files is not None and self._saved is None:
             self._saved = SavedVectors(
                 self._files, f"{digest(self.folder)} {MAX_TOKENS} {self.way.identity}"
@@ -224,7 +247,7 @@ class MiniLMEncoder:
     def _computed(
         self, texts: list[str], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[list[str], np.ndarray]]:
-        """Texts with their vectors, float16, read beside what others ask for."""
+        """Yield texts with their computed vectors, float16, sharing batches with other callers."""
         if not texts:
             return
         if not self.loaded:
@@ -237,7 +260,7 @@ class MiniLMEncoder:
         )
 
     def _ended(self, texts: list[str], pooled: np.ndarray, seconds: float) -> np.ndarray:
-        """The vectors of a batch that was computed in so many seconds, remembered for all."""
+        """Round and remember the vectors of a batch, and return them."""
         vectors = halves(pooled)
         self.computed += len(texts)
         self._remember(dict(zip(texts, vectors)), seconds)
@@ -247,13 +270,16 @@ class MiniLMEncoder:
         return [code.ids for code in self._tokenizer.encode_batch(list(texts))]
 
     def _loaded(self) -> Forward:
-        assert self._forward is not None  # nothing is read before
+        assert self._forward is not None  # loaded before anything is encoded
         return self._forward
 
     def _token_batches(
         self, texts: list[str], watch: Watch = NO_WATCH
     ) -> Iterator[tuple[list[str], np.ndarray]]:
-        """Batches of texts of one token length, shortest first, with their token vectors."""
+        """Yield batches of texts of equal token length with their token vectors.
+
+        Short texts come first.
+        """
         if not texts:
             return
         if not self.loaded:
@@ -275,7 +301,7 @@ class MiniLMEncoder:
             def done(
                 place: int, pooled: np.ndarray, tokens: np.ndarray | None, results=results
             ) -> None:
-                assert tokens is not None  # they were asked for
+                assert tokens is not None  # guaranteed by `with_tokens`
                 results[place] = tokens.copy()
 
             def run(part=part, done=done) -> None:

@@ -1,4 +1,7 @@
-"""Encoders of a folder or the model hub whose vector is the mean of their token vectors, as Contriever's is."""
+"""Encoders by the mean of token vectors, such as Contriever.
+
+The model is a local folder or a name on the model hub.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,18 @@ from core.watch import NO_WATCH, Watch
 
 
 class PooledEncoder(Pretrained):
-    """The mean over a text's tokens, padding aside, in float32 and of whatever length comes out: Contriever's dot product is not a cosine
-    (Izacard et al. 2022)."""
+    """Mean over the tokens of a text without padding, in float32.
+
+    The vectors are not normalised: Contriever's dot product is not a cosine (Izacard et al. 2022).
+    """
 
     kind = "AutoModel"
 
     def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """float32 [n, d] in the order of `texts`. Raises ModelUnavailable, and what `watch` raises."""
+        """Return the vectors in the order of `texts`, float32 [n, d].
+
+        Raises ModelUnavailable, and what `watch` raises.
+        """
         unique, found = list(dict.fromkeys(texts)), dict[str, np.ndarray]()
 
         def read() -> None:
@@ -44,7 +52,7 @@ class PooledEncoder(Pretrained):
         return np.zeros((0, 0), np.float32)
 
     def pool(self, net: Any, given: Any) -> np.ndarray:
-        """Of a padded batch one vector a text, float32 [n, d]."""
+        """Return one vector for each text of a padded batch, float32 [n, d]."""
         import torch
 
         with torch.inference_mode():

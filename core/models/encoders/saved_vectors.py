@@ -1,13 +1,18 @@
-"""Vectors of texts on disk, shared by all questions, visitors and processes of a home: in half precision, the least recently used go.
+"""Vectors of texts on disk, shared by all processes and users of a Hopscope folder.
 
-Rankings must be the same bytes whether a vector was computed or found. So an encoder rounds every vector to half precision as soon as it is
-computed (`halves`) and goes on from there (`unit`), with a disk or without. That moves a cosine by less than 1e-4, a tenth of what bfloat16
-may; single precision would hold half as many texts. Computed vectors differ in their last digits between programs, precisions and
-processors, so these are part of the key, with the weights' digest: nothing is mixed. Texts are not stored, only digests of them.
+The vectors are in half precision, and the least recently used are removed first.
 
-SQLite was chosen by measurement: 1,300 of 300,000 vectors are found in 8 to 14 ms of a processor and written in 16, and a process that is
-killed while it writes leaves what was there before. Rows are numbered in the order in which they came; one that is found among the older
-half is written anew, so that the lowest numbers are the least recently used ones.
+Rankings must be the same bytes whether a vector was computed or found on disk. An encoder therefore
+rounds every vector to half precision as soon as it is computed (`halves`) and continues with the
+rounded one (`unit`), with or without the file. This changes a cosine by less than 1e-4, a tenth of
+the change allowed for bfloat16. Single precision would store half as many texts. Computed vectors
+differ in their last digits between programs, precisions and processors. These are therefore part of
+the key, together with the digest of the weights. Texts are stored as digests only.
+
+SQLite was chosen by measurement. Finding 1,300 of 300,000 vectors takes 8 to 14 ms of processor
+time, and writing them 16 ms. If a process is killed while it writes, the earlier contents stay.
+Rows are numbered in the order of writing. A row that is found among the older half gets a new
+number, so that the lowest numbers are the least recently used ones.
 """
 
 from __future__ import annotations
@@ -32,15 +37,19 @@ from core.io.home import home
 from core.io.rows import RowFile, Schema, by_key, transaction
 from core.io.sqlite import Database
 
-MEGABYTES = 512  # of the file, where HOPSCOPE_SAVED_VECTORS gives no other bound
-SPARE = 1 / 64  # of the file that goes beyond what has to, so that not every question makes room
-PATIENCE = 500  # milliseconds for another process that writes; what cannot be saved by then is not
-CHECKSUM = 4  # bytes behind a vector
+MEGABYTES = 512  # size limit of the file, unless HOPSCOPE_SAVED_VECTORS sets another
+# Fraction of the file that is removed beyond what is necessary, so that not every question has to
+# remove rows.
+SPARE = 1 / 64
+# Milliseconds to wait for another process that writes. After that nothing is saved.
+PATIENCE = 500
+CHECKSUM = 4  # bytes after a vector
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 SCHEMA = Schema(
     "the vectors of texts",
     (
-        "create table vectors (number integer primary key autoincrement, key blob not null unique, seconds real not null, "
+        "create table vectors (number integer primary key autoincrement, "
+        "key blob not null unique, seconds real not null, "
         "vector blob not null)",
     ),
     application=0x48565458,
@@ -51,20 +60,23 @@ log = logging.getLogger(__name__)
 
 
 def halves(vectors: np.ndarray) -> np.ndarray:
-    """float16 [n, d]: unit vectors as they are remembered."""
+    """Normalise vectors and round them to half precision, float16 [n, d]."""
     return (vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)).astype(
         np.float16
     )
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    """float32 [n, d]: what is remembered, of unit length again."""
+    """Convert rounded vectors to float32 [n, d] of unit length."""
     single = vectors.astype(np.float32)
     return single / np.maximum(np.linalg.norm(single, axis=1, keepdims=True), np.float32(1e-12))
 
 
 def bound() -> int:
-    """The most bytes of the file: HOPSCOPE_SAVED_VECTORS in megabytes, else 512 MB; 0 where none are saved. Raises BadParameter."""
+    """Return the size limit of the file in bytes; 0 if nothing is saved.
+
+    It is HOPSCOPE_SAVED_VECTORS in megabytes, or 512 MB by default. Raises BadParameter.
+    """
     text = os.environ.get("HOPSCOPE_SAVED_VECTORS", "").strip()
     if text and not text.isdecimal():
         raise BadParameter(
@@ -75,8 +87,17 @@ def bound() -> int:
 
 @dataclass(frozen=True)
 class SavedTexts:
-    """What is saved: texts, bytes and the most bytes there may be; how many texts this process looked up and found; a note where something
-    is wrong, else empty."""
+    """Size and use of the saved vectors.
+
+    Parameters
+    ----------
+    texts : number of saved texts.
+    size : bytes in use.
+    limit : size limit in bytes.
+    asked : texts that this process looked up.
+    found : texts that it found.
+    note : a sentence on a problem; empty if there is none.
+    """
 
     texts: int
     size: int
@@ -87,23 +108,30 @@ class SavedTexts:
 
 
 class VectorFile:
-    """The vectors in one file, of at most `limit` bytes (none are saved where it is 0). Safe between threads and processes.
+    """Vectors in one file of limited size. Safe between threads and processes.
 
-    A file that cannot be written is read; one that is damaged is removed and begun anew, and a row whose checksum is wrong is not found.
-    Both leave a note.
+    A file that cannot be written is only read. A damaged file is removed and created again, and a
+    row with a wrong checksum is not found. Both leave a note.
+
+    Parameters
+    ----------
+    file : path of the file.
+    limit : size limit in bytes; 0 to save nothing.
     """
 
     def __init__(self, file: Path, limit: int):
         self.file, self.limit = file, limit
         self.asked, self.found, self.note = 0, 0, ""
         self._lock, self._process = threading.RLock(), 0
-        self._builds = 0  # that need all they have saved
+        self._builds = 0  # running builds, during which nothing is removed
         self._database: Database | None = None
         self._rows = RowFile(file, SCHEMA)
         self._usable = limit > 0
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, tuple[np.ndarray, float]]:
-        """The vectors with these keys, float16, each with the seconds that computing it took."""
+        """Return the vectors with these keys, float16, each with the seconds that computing it
+        took.
+        """
 
         def look(base: Database) -> dict[bytes, tuple[np.ndarray, float]]:
             oldest, newest = base.execute("select min(number), max(number) from vectors").fetchone()
@@ -129,7 +157,10 @@ class VectorFile:
         return found
 
     def save(self, rows: Mapping[bytes, tuple[np.ndarray, float]]) -> None:
-        """Save vectors, float16, each with the seconds that it took; nothing where nothing can be saved, or another process writes."""
+        """Save vectors, float16, each with the seconds that computing it took.
+
+        Nothing is saved if the file cannot be written, or while another process writes.
+        """
 
         def write(base: Database) -> None:
             if not base.saves:
@@ -149,10 +180,10 @@ class VectorFile:
 
     @contextmanager
     def growing(self) -> Iterator[None]:
-        """Keep all vectors until the end of a build, whose texts may be more than the file may hold.
+        """Keep all vectors until a build has ended, even beyond the size limit.
 
-        The least recently used ones would go first, and a build that reads its texts twice in the
-        same order would then find none of them.
+        Otherwise the least recently used ones would be removed first, and a build that encodes its
+        texts twice in the same order would find none of them.
         """
         with self._lock:
             self._builds += 1
@@ -164,7 +195,7 @@ class VectorFile:
             self._tried(self._shrink)
 
     def clear(self) -> None:
-        """Remove all that is saved. Raises StoreError where that cannot be done."""
+        """Remove all saved vectors. Raises StoreError if that is impossible."""
         with self._lock:
             base = self._open()
             if base is None or not base.saves:
@@ -179,7 +210,7 @@ class VectorFile:
             self.asked, self.found, self.note = 0, 0, ""
 
     def facts(self) -> SavedTexts:
-        """What is saved now."""
+        """Return size and use of the file."""
         counted = self._tried(
             lambda base: (base.execute("select count(*) from vectors").fetchone()[0], _size(base))
         )
@@ -187,14 +218,14 @@ class VectorFile:
         return SavedTexts(texts, size, self.limit, self.asked, self.found, self.note)
 
     def close(self) -> None:
-        """Let go of the file; the next use opens it again."""
+        """Close the file; the next use opens it again."""
         with self._lock:
             if self._database is not None and self._process == os.getpid():
                 self._database.close()
             self._database = None
 
     def _renew(self, base: Database, older: list[bytes], damaged: list[bytes]) -> None:
-        """Number rows anew as the latest ones, and remove damaged ones, where that can be done at once."""
+        """Give rows the latest numbers and remove damaged ones, unless another process writes."""
         if damaged:
             self.note = f"{len(damaged):,} saved vectors were damaged and are computed again."
             log.warning("%s: %s", self.file, self.note)
@@ -214,7 +245,7 @@ class VectorFile:
                     "update sqlite_sequence set seq = ? where name = 'vectors'",
                     (latest + len(older),),
                 )
-        # another process writes, or the disk is full: they remain where they are
+        # Another process writes, or the disk is full: the rows stay as they are.
         except sqlite3.OperationalError:
             pass
 
@@ -230,7 +261,7 @@ class VectorFile:
         )
 
     def _shrink(self, base: Database) -> None:
-        """Bring the file itself back to its bound after a build."""
+        """Shrink the file to its size limit after a build."""
         if self._builds or not base.saves or _size(base) <= self.limit:
             return
         with transaction(base):
@@ -238,7 +269,10 @@ class VectorFile:
         base.execute("vacuum")
 
     def _tried(self, work: Callable[[Database], T]) -> T | None:
-        """What `work` returns; None where the file cannot be used, with a note unless another process is busy with it."""
+        """Return the result of `work`; None if the file cannot be used.
+
+        A note is left unless another process is using the file.
+        """
         if not self._usable:
             return None
         with self._lock:
@@ -253,7 +287,7 @@ class VectorFile:
                 return None
 
     def _open(self) -> Database | None:
-        # a connection does not survive a fork
+        # A connection cannot be used after a fork.
         if self._database is None or self._process != os.getpid():
             self._database, self._process = None, os.getpid()
             try:
@@ -280,7 +314,8 @@ class VectorFile:
                 self.file.with_name(self.file.name + end).unlink(missing_ok=True)
         except OSError as error:
             self.note, self._usable = (
-                f"The file of saved vectors is damaged and cannot be removed: {error.strerror or error}.",
+                "The file of saved vectors is damaged and cannot be removed: "
+                f"{error.strerror or error}.",
                 False,
             )
 
@@ -307,20 +342,26 @@ def _sound(key: bytes, data: bytes) -> bool:
 
 
 class SavedVectors:
-    """The vectors in a file by one encoder: `identity` is what their bytes depend on."""
+    """The vectors of one encoder in a file.
+
+    `identity` is a text that changes with everything that the bytes of its vectors depend on.
+    """
 
     def __init__(self, file: VectorFile, identity: str):
         self._file, self._prefix = file, hashlib.blake2b(identity.encode() + b"\0", digest_size=16)
 
     def find(self, texts: Sequence[str]) -> dict[str, tuple[np.ndarray, float]]:
-        """The vectors of those texts that are saved, float16, each with the seconds that computing it took."""
+        """Return the saved vectors of those texts that have one, float16.
+
+        Each comes with the seconds that computing it took.
+        """
         keys = {self._key(text): text for text in texts}
         return (
             {keys[key]: found for key, found in self._file.find(list(keys)).items()} if keys else {}
         )
 
     def save(self, vectors: Mapping[str, np.ndarray], seconds: float) -> None:
-        """Save vectors of texts, float16; computing all of them took so many seconds."""
+        """Save vectors of texts, float16; computing all of them took `seconds`."""
         each = seconds / max(1, len(vectors))
         self._file.save({self._key(text): (vector, each) for text, vector in vectors.items()})
 
@@ -332,15 +373,18 @@ class SavedVectors:
 
 @runtime_checkable
 class SavingEncoder(Protocol):
-    """An encoder that saves the vectors it computes, and looks for them there."""
+    """An encoder that saves its vectors on disk and looks them up there."""
 
     def on_disk(self) -> SavedVectors | None:
-        """The vectors of this encoder on disk; None where none are saved."""
+        """Return the vectors of this encoder on disk; None if none are saved."""
         ...
 
 
 def vector_file() -> VectorFile:
-    """That of the person's folder, one object a process. Raises BadParameter, StoreError."""
+    """Return the vector file of the user's folder, one object per process.
+
+    Raises BadParameter, StoreError.
+    """
     return _file(home() / "text-vectors.sqlite", bound())
 
 

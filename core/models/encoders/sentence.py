@@ -1,4 +1,7 @@
-"""Encoders that sentence-transformers reads, such as BGE-M3, e5, nomic and gte: pooling as their folder states, prompts before texts."""
+"""Encoders that sentence-transformers loads, such as BGE-M3, e5, nomic and gte.
+
+The pooling is that of their folder, and prompts are put before texts.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +21,25 @@ from core.runtime.meter import spent
 from core.runtime.places import Places
 from core.watch import NO_WATCH, Watch
 
-MODULES = "modules.json"  # names the layers of a folder behind its network
-REMEMBERED = 20_000  # texts whose vectors are remembered
+MODULES = "modules.json"  # file that names the layers after the network
+REMEMBERED = 20_000  # texts whose vectors are kept
 
 
 class SentenceEncoder:
-    """An Encoder over `weights`, a folder or a name on the model hub; in half precision on a graphics card. Loads when first used.
+    """A sentence-transformers encoder, in half precision on a graphics card.
 
-    `question` and `text` are put before what is encoded, as a model was trained to have it. `pooling` ("cls" or "mean") is needed for
-    a folder that does not state it, and must agree with one that does.
+    It is loaded at the first use.
+
+    Parameters
+    ----------
+    weights : a local folder, or a name on the model hub.
+    name : the name of the model here.
+    question : prompt before questions, as in training.
+    text : prompt before other texts.
+    pooling : "cls" or "mean". Required for a folder that does not state it; must agree with one
+        that does.
+    batch : texts per batch on a processor.
+    max_tokens : tokens of each text that are read.
     """
 
     def __init__(
@@ -52,7 +65,7 @@ class SentenceEncoder:
 
     @property
     def device(self) -> str:
-        """Where it runs and how, once it is loaded; else an empty text."""
+        """Device and precision once it is loaded; else empty."""
         return (
             f"{self._model.device}, {str(self._model.dtype).removeprefix('torch.')}"
             if self._model is not None
@@ -61,25 +74,31 @@ class SentenceEncoder:
 
     @property
     def identity(self) -> str:
-        """What tells its vectors from those of another encoder, whatever it runs on."""
-        return f"{Path(self.weights).name} {self.question!r} {self.text!r} {self.pooling} {self.max_tokens}"
+        """A text that identifies its vectors, whatever it runs on."""
+        return (
+            f"{Path(self.weights).name} {self.question!r} {self.text!r} {self.pooling} "
+            f"{self.max_tokens}"
+        )
 
     def close(self) -> None:
-        """Let the model go; the next use loads anew."""
+        """Free the model; the next use loads it again."""
         with self._lock:
             self._model = None
 
     def forget(self) -> None:
-        """Drop the vectors that are remembered."""
+        """Drop the vectors that are kept."""
         with self._lock:
             self._vectors.clear()
 
     def encode(self, texts: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """float32 [n, d], unit rows in the order of `texts`. Raises ModelUnavailable, ModelFailed, and what `watch` raises."""
+        """Return unit vectors in the order of `texts`, float32 [n, d].
+
+        Raises ModelUnavailable, ModelFailed, and what `watch` raises.
+        """
         return self._encoded([self.text + text for text in texts], watch)
 
     def encode_questions(self, questions: Sequence[str], watch: Watch = NO_WATCH) -> np.ndarray:
-        """As `encode`, of questions, with the prompt for these."""
+        """Return the vectors of questions, as `encode` does, with the prompt for questions."""
         return self._encoded([self.question + question for question in questions], watch)
 
     def _encoded(self, texts: list[str], watch: Watch = NO_WATCH) -> np.ndarray:
@@ -107,7 +126,7 @@ class SentenceEncoder:
         return np.stack([found[text] for text in texts]) if texts else np.zeros((0, 0), np.float32)
 
     def _most(self, model: Any) -> int:
-        """Tokens of a text that are read: as many as are wanted and the model can."""
+        """Return the limit of tokens per text: the requested one, or a smaller one of the model."""
         return min(self.max_tokens, model.max_seq_length or self.max_tokens)
 
     def _engine(self) -> Any:
@@ -142,7 +161,8 @@ class SentenceEncoder:
             model = SentenceTransformer(**given, device=place)
         except (OSError, ValueError) as error:
             raise ModelUnavailable(
-                f"{self.name}: {self.weights} cannot be loaded from this computer or the model hub. Put its weights in a folder and name "
+                f"{self.name}: {self.weights} cannot be loaded from this computer or the model "
+                "hub. Put its weights in a folder and name "
                 f"that folder in models.toml. ({shorten(str(error), 120)})"
             ) from error
         stated = next(
@@ -150,25 +170,33 @@ class SentenceEncoder:
         )
         if self.pooling and stated and self.pooling != stated:
             raise ModelUnavailable(
-                f"{self.name} is declared with pooling “{self.pooling}”, but its folder states “{stated}”."
+                f"{self.name} is declared with pooling “{self.pooling}”, but its folder states "
+                f"“{stated}”."
             )
         return model.eval()
 
     def _layers(self, precision: Any) -> list[Any]:
-        """The layers of a folder that states none behind its network. Raises BadParameter where the row does not say the pooling."""
+        """Return the layers for a folder that states none after its network.
+
+        Raises BadParameter if the row does not give the pooling.
+        """
         from sentence_transformers.base.modules import Transformer
         from sentence_transformers.sentence_transformer.modules import Pooling
 
         if not self.pooling:
             raise BadParameter(
-                f"{self.name}: {self.weights} does not state its pooling; say in models.toml: pooling = “cls” or “mean”."
+                f"{self.name}: {self.weights} does not state its pooling; say in models.toml: "
+                "pooling = “cls” or “mean”."
             )
         network = Transformer(self.weights, model_kwargs={"dtype": precision})
         return [network, Pooling(network.get_embedding_dimension(), pooling_mode=self.pooling)]
 
 
 def _vectors(model: Any, given: dict[str, Any]) -> np.ndarray:
-    """Unit float32 [n, d] of texts in tokens, computed in the model's precision and made unit in float32."""
+    """Return unit vectors of tokenized texts, float32 [n, d].
+
+    They are computed in the model's precision and normalised in float32.
+    """
     import torch
 
     with torch.inference_mode():

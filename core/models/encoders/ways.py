@@ -1,4 +1,7 @@
-"""How the sentence encoder is computed here: by which program and in which precision, by a short measurement that is remembered."""
+"""Choice of the program and the precision for the sentence encoder, by a short measurement.
+
+The measurement is remembered for each computer.
+"""
 
 from __future__ import annotations
 
@@ -26,42 +29,56 @@ from core.runtime.subprocess_worker import in_subprocess
 from core.watch import NO_WATCH, Watch
 
 log = logging.getLogger(__name__)
-FAR = 1e-3  # of a cosine, from single precision: what is farther is not used
-FASTER = 1.1  # times that a program must be as fast as OpenVINO to be taken instead, since others load for seconds
-ROUNDS, TEXTS, TOKENS = 3, 64, 32  # of the measurement: paths of a movie graph have about 31 tokens
-MACHINES = 8  # measurements that are remembered: a folder may be used from several computers
+# Largest difference of a cosine to that in single precision. Ways beyond it are not used.
+FAR = 1e-3
+# A program must be so many times as fast as OpenVINO to be chosen, since others take seconds to
+# load.
+FASTER = 1.1
+# Of the measurement. Paths of a movie graph have about 31 tokens.
+ROUNDS, TEXTS, TOKENS = 3, 64, 32
+# Measurements that are kept, as several computers may use the same folder.
+MACHINES = 8
 PACKAGES = {"openvino": ("openvino",), "torch": ("torch", "transformers")}
 NAMES = {"openvino": "OpenVINO", "torch": "torch"}
 
 
 @dataclass(frozen=True)
 class Way:
-    """A program, “openvino” or “torch”, and the precision of its products: “f32”, “bf16”, or “f16” on a graphics card."""
+    """A program and the precision of its matrix products.
+
+    The program is “openvino” or “torch”. The precision is “f32”, “bf16” or, on a graphics card,
+    “f16”.
+    """
 
     program: str
     precision: str
 
     @property
     def words(self) -> str:
-        """As a person reads it, such as “OpenVINO bf16”."""
+        """Name for the user, such as “OpenVINO bf16”."""
         return f"{NAMES[self.program]} {self.precision}"
 
     @property
     def here(self) -> bool:
-        """Whether its program is installed."""
+        """True if its program is installed."""
         return all(importlib.util.find_spec(package) for package in PACKAGES[self.program])
 
     @property
     def identity(self) -> str:
-        """What the last digits of its vectors depend on: versions, precision, threads where they share a sum, and the processor."""
+        """A text that changes with everything that the last digits of its vectors depend on.
+
+        It contains versions, precision, processor and, for torch, the number of threads, which
+        share a sum.
+        """
         parts = f" {threads()} threads {device()}" if self.program == "torch" else ""
         return f"{versions(self.program)} {self.precision}{parts} {processor()}"
 
     def forward(self, folder: Path) -> Forward:
-        """The forward pass of a folder's model. Raises ModelUnavailable."""
+        """Return the forward pass of a folder's model. Raises ModelUnavailable."""
         if not self.here:
             raise ModelUnavailable(
-                f"The encoder cannot run with “{self.program}”; get it with: pip install {self.program}"
+                f"The encoder cannot run with “{self.program}”; get it with: pip install "
+                f"{self.program}"
             )
         return (OpenVINO if self.program == "openvino" else Torch)(
             folder, threads(), self.precision
@@ -70,7 +87,11 @@ class Way:
 
 @dataclass(frozen=True)
 class Speed:
-    """What was measured of a way: texts a second and core, and the least cosine of its vectors with those of single precision."""
+    """Measurement of a way.
+
+    `rate` is in texts per second and core. `cosine` is the least cosine of its vectors with those
+    of single precision.
+    """
 
     way: Way
     rate: float
@@ -79,14 +100,14 @@ class Speed:
 
 @dataclass(frozen=True)
 class Speeds:
-    """What was measured of each way on this computer, the fastest first, and on which day."""
+    """Measurements of all ways on this computer, the fastest first, with their date."""
 
     measured: str
     speeds: tuple[Speed, ...]
 
     @property
     def chosen(self) -> Way:
-        """The fastest way within `FAR` of single precision; OpenVINO unless another is `FASTER`."""
+        """The fastest way within `FAR` of single precision, OpenVINO unless another is `FASTER`."""
         return max(
             self.near, key=lambda one: one.rate * (FASTER if one.way.program == "openvino" else 1)
         ).way
@@ -98,18 +119,23 @@ class Speeds:
 
     @property
     def sentence(self) -> str:
-        """The chosen way, and the texts a second and core of each."""
+        """The chosen way, and the texts per second and core of each."""
         rates = ", ".join(
             f"{one.way.words} {one.rate:,.0f}" + ("" if one.cosine >= 1 - FAR else " (not exact)")
             for one in self.speeds
         )
-        return f"{self.chosen.words} is used; texts a second and core, measured {self.measured}: {rates}"
+        return (
+            f"{self.chosen.words} is used; texts a second and core, measured {self.measured}: "
+            f"{rates}"
+        )
 
 
 def way(backend: str = "auto", precision: str | None = None) -> Way:
-    """The way to be used. `backend` is a program, or auto: HOPSCOPE_ENCODER (such as “torch”, or “openvino-f32”), else torch on a graphics
-    card, else what was measured to be the fastest here, else OpenVINO where it is installed. Without a `precision` it is bfloat16 where
-    OpenVINO computes in it. Raises ModelUnavailable.
+    """Return the way to use. Raises ModelUnavailable.
+
+    With `backend` "auto", it is that of HOPSCOPE_ENCODER (such as “torch” or “openvino-f32”), else
+    torch on a graphics card, else the fastest one measured here, else OpenVINO if it is installed.
+    Without a `precision`, OpenVINO uses bfloat16 if it can compute in it.
     """
     name, _, named = (
         os.environ.get("HOPSCOPE_ENCODER", "") or "auto" if backend == "auto" else backend
@@ -117,7 +143,8 @@ def way(backend: str = "auto", precision: str | None = None) -> Way:
     precision = precision or named or None
     if name not in ("auto", *PACKAGES) or precision not in (None, "f32", "bf16", "f16"):
         raise ModelUnavailable(
-            f"The encoder cannot run with “{name}{'-' * bool(named)}{named}”; it runs with openvino or torch."
+            f"The encoder cannot run with “{name}{'-' * bool(named)}{named}”; it runs with "
+            "openvino or torch."
         )
     if name == "auto":
         card = graphics_card() and Way("torch", "").here and device() != "cpu"
@@ -129,14 +156,15 @@ def way(backend: str = "auto", precision: str | None = None) -> Way:
         precision = "bf16" if computes_in_bfloat16() else "f32"
     if precision == "f16" and device() == "cpu":
         raise ModelUnavailable(
-            "The encoder computes in f16 on a graphics card alone, and none is used here; take f32 or bf16."
+            "The encoder computes in f16 on a graphics card alone, and none is used here; take "
+            "f32 or bf16."
         )
     return Way(name, precision or ("f32" if device() == "cpu" else "f16"))
 
 
 @cache
 def versions(*programs: str) -> str:
-    """The versions of what programs compute with; those that are not installed are left out."""
+    """Return the versions of the packages of programs; those not installed are left out."""
     found = []
     for package in (package for program in programs for package in PACKAGES[program]):
         try:
@@ -147,7 +175,7 @@ def versions(*programs: str) -> str:
 
 
 def remembered() -> Speeds | None:
-    """What was measured on this processor with these versions; None where nothing was."""
+    """Return the measurements on this processor with these versions, or None."""
     try:
         known = _read(_file())[_machine()]
         found = Speeds(
@@ -160,9 +188,9 @@ def remembered() -> Speeds | None:
 
 
 def measured(folder: Path, watch: Watch = NO_WATCH) -> Speeds:
-    """The speeds of all ways that there are here, by a process that ends with it, remembered for this computer where that can be saved.
+    """Measure all ways available here in a subprocess, and save the result if possible.
 
-    Raises HopscopeError where none can be had.
+    Raises HopscopeError if none can be measured.
     """
     found = [
         Speed(Way(*one), rate, cosine)
@@ -178,13 +206,16 @@ def measured(folder: Path, watch: Watch = NO_WATCH) -> Speeds:
         write_whole(
             _file(), lambda temporary: temporary.write_text(json.dumps(entries, indent=1), "utf-8")
         )
-    except OSError:  # a folder that cannot be written: measured again another time
+    except OSError:  # the folder is read-only; measured again another time
         pass
     return speeds
 
 
 def _measure(folder: str, watch: Watch = NO_WATCH) -> list[tuple]:
-    """In a process of its own: (program and precision, texts a second and core, least cosine) of each way, one thread each."""
+    """In a subprocess: measure each way with one thread.
+
+    Returns for each way program and precision, texts per second and core, and the least cosine.
+    """
     os.environ |= {"HOPSCOPE_THREADS": "1", "TRANSFORMERS_VERBOSITY": "error", "TQDM_DISABLE": "1"}
     batch = _texts(Path(folder))
     passes: dict[Way, Callable[[], tuple[np.ndarray, float]]] = {}
@@ -194,9 +225,8 @@ def _measure(folder: str, watch: Watch = NO_WATCH) -> list[tuple]:
         try:
             passes[one] = partial(_timed, one.forward(Path(folder)), batch)
             vectors[one], _ = passes[one]()  # the first call compiles
-        except (
-            Exception
-        ) as error:  # of a program that is there and does not run: the others are measured
+        # An installed program may fail to run; the others are measured all the same.
+        except Exception as error:
             log.warning("%s is not measured: %s", one.words, error)
             passes.pop(one, None)
     seconds = {one: min(passes[one]()[1] for _ in range(ROUNDS)) for one in passes}
@@ -219,7 +249,10 @@ def _ways() -> list[Way]:
 
 
 def _texts(folder: Path) -> np.ndarray:
-    """int64 [texts, tokens]: words of the encoder's vocabulary, the same at each measurement."""
+    """Return random tokens of the encoder's vocabulary, int64 [texts, tokens].
+
+    They are the same at each measurement.
+    """
     words = json.loads((folder / "config.json").read_text("utf-8"))["vocab_size"]
     ids = np.random.default_rng(0).integers(min(1000, words // 2), words, (TEXTS, TOKENS))
     ids[:, 0], ids[:, -1] = min(101, words - 1), min(102, words - 1)  # the marks at both ends
@@ -227,7 +260,7 @@ def _texts(folder: Path) -> np.ndarray:
 
 
 def _timed(forward: Forward, ids: np.ndarray) -> tuple[np.ndarray, float]:
-    """Unit vectors of texts in tokens, and the processor time that they took."""
+    """Return unit vectors of tokenized texts, and the processor time that they took."""
     found: dict[int, np.ndarray] = {}
     cut: list[tuple[int, Any]] = [
         (start, ids[start : start + forward.batch]) for start in range(0, len(ids), forward.batch)
