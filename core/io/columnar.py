@@ -86,7 +86,7 @@ class ColumnFile:
         if most is not None and size > most:
             raise BadInput(
                 f"{self._path.name} holds more than {size_text(most)} of text; that is more "
-                f"than can be read here."
+                "than can be read here."
             )
 
     def _pickled(self, batch: Any) -> Iterator[bytes]:
@@ -98,7 +98,7 @@ class ColumnFile:
             if len(data) > MAX_ROW_BYTES:
                 raise BadInput(
                     f"{self._path.name} has a row of more than {size_text(MAX_ROW_BYTES)}; "
-                    f"that is more than can be read here."
+                    "that is more than can be read here."
                 )
             yield data
             return

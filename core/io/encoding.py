@@ -216,7 +216,7 @@ def found_encoding(name: str, data: bytes, named: str = "", note: Note = ignored
     if _is_damaged_utf8(data):
         note(
             f"{name} is UTF-8 with bytes that are none; they are shown as �. Name its "
-            f"encoding where it is another."
+            "encoding where it is another."
         )
         return Encoding(UTF8, "replace")
     readings = {
@@ -323,7 +323,7 @@ def _noted(name: str, encoding: Encoding, note: Note) -> Encoding:
     what = f" ({ENCODINGS[encoding.name]})" if encoding.name in ENCODINGS else ""
     note(
         f"{name} is not UTF-8; it was read as {encoding.name}{what}, which it looks like. "
-        f"Name its encoding where letters are wrong."
+        "Name its encoding where letters are wrong."
     )
     return encoding
 
@@ -367,7 +367,7 @@ def check_first_bytes(name: str, data: bytes) -> None:
         if data.startswith(beginning):
             raise BadInput(
                 f"{name} holds {what} by its first bytes, not text; give it the suffix of "
-                f"what it is."
+                "what it is."
             )
 
 

@@ -123,7 +123,7 @@ class Unpacked:
         if self._most is not None and self._count > self._most:
             raise BadInput(
                 f"{self.name} holds more than {size_text(self._most)} of text; that is more "
-                f"than can be read here."
+                "than can be read here."
             )
         if self._count - self._reported >= REPORT_EVERY:
             self._reported = self._count
@@ -245,7 +245,7 @@ def not_utf8(name: str, line: int, byte: int) -> BadInput:
     """Return the error for a byte, counted from 0 within its line, that is not UTF-8."""
     return BadInput(
         f"{name}, line {line}: byte {byte + 1} is not UTF-8 text; save the file as UTF-8, or "
-        f"name its encoding."
+        "name its encoding."
     )
 
 

@@ -80,7 +80,7 @@ def cannot_save(folder: Path | None = None) -> str:
     if shutil.disk_usage(folder).free < LEAST_ROOM:
         return (
             f"Nothing can be saved: the disk that holds {folder} is full. What is there can be "
-            f"read."
+            "read."
         )
     return ""
 

@@ -157,7 +157,7 @@ def _at_end(pieces: Pieces, where: str, what: str) -> None:
 def _without_rows(file: File) -> BadInput:
     return BadInput(
         f"{_name(file)} holds one JSON object without a list of rows; expected one object a "
-        f"line, or an array of objects."
+        "line, or an array of objects."
     )
 
 

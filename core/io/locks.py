@@ -52,7 +52,7 @@ def changing(file: Path, patience: float = PATIENCE) -> Iterator[None]:
         if time.monotonic() - begun > patience:
             raise StoreError(
                 f"Another process has been writing {file.name} for {patience:g} seconds; try "
-                f"again when it is done."
+                "again when it is done."
             )
 
     try:

@@ -226,7 +226,7 @@ class RowFile:
         if "locked" in str(error):
             return (
                 f"Another process has been writing to {self.schema.what} for too long; try again "
-                f"in a moment."
+                "in a moment."
             )
         if why := why_unsaved(error):
             return why
