@@ -43,8 +43,6 @@ class Brought:
     changed: int
     known: int
     notes: tuple[str, ...] = ()
-
-
     # ids of documents that the files no longer have, but the corpus still has
     missing: tuple[str, ...] = ()
     more: str = ""

@@ -42,7 +42,6 @@ class Document:
         """The title as given to encoders and language models; empty if it is the file's name.
 
         >>> from core.corpus import Document
-
         >>> Document("p1.txt", "Once.", "p1", "p1.txt").heading
         ''
         >>> Document("b", "Once.", "Ann", "b.md").heading

@@ -2,7 +2,6 @@
 
 | sets | form | schema from |
 |---|---|---|
-
 | HotpotQA, 2WikiMultihopQA, MuSiQue, HippoRAG's copies of them | `rows` | `core.questions.gold` |
 | ALCE, QuALITY, UltraDomain, CRAG | `rows` | `core.questions.gold` |
 | HippoRAG's corpora, MultiHop-RAG's, BSARD's articles | `passages` | rows with a title and a text |

@@ -127,7 +127,6 @@ def to_plain(made: Any) -> dict[str, Any]:
 
     >>> from core.io.plain import from_plain, to_plain
     >>> from core.types import Question
-
     >>> to_plain(Question("who", answers=("Ann",)))
     {'text': 'who', 'answers': ['Ann']}
     >>> from_plain(Question, {"text": "who", "answers": ["Ann"]}).answers

@@ -53,9 +53,8 @@ class HeldFile:
 
     def __init__(self) -> None:
         self.lock, self.holders = threading.RLock(), 0
-        self._open: tuple[Database, tuple[int, int]] | None = (
-            None  # the open database, with the device and inode of its file
-        )
+        # the open database, with the device and inode of its file
+        self._open: tuple[Database, tuple[int, int]] | None = None
 
     @contextmanager
     def used(self, file: Path, opening: Callable[[], Database]) -> Iterator[Database | None]:
