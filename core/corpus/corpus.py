@@ -181,7 +181,7 @@ class Corpus:
     def origins(self) -> dict[str, Origin]:
         """The known origins of its files, by the `source` of the documents.
 
-        Only files have one that came in a folder, or of which something was left out or guessed.
+        Only files that came in a folder, or of which something was left out or guessed, have one.
         Raises StoreError for a damaged file.
         """
         try:

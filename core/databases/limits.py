@@ -11,7 +11,7 @@ from core.io.files import size_text
 from core.watch import NO_WATCH, Watch
 
 TRIPLES = 1_000_000
-BYTES = 1 << 30  # of replies
+BYTES = 1 << 30  # bytes of replies
 SECONDS = 1800.0  # for all requests together
 CONNECT, WAIT = 10.0, 60.0  # seconds to connect, and until the next piece of a reply
 

@@ -42,7 +42,7 @@ from core.watch import NO_WATCH, Watch
 FILE = "live.toml"
 ASKED_LIVE = "Asked live: "  # begins the sentences on what was fetched
 REMEMBERED = 16  # neighbourhoods of a database; the least recently used are dropped
-WORDS, SPANS = 8, 300  # of a name, and spans of a question that are looked up as names
+WORDS, SPANS = 8, 300  # words of a name, and spans of a question that are looked up as names
 WORD_END = re.compile(r"\S{0,20}")
 BRACKETS = re.compile(r"\[([^\[\]]{1,500})\]")
 HIGHEST = {"hops": 6, "each": 10_000, "edges": 500_000, "seconds": 600.0}

@@ -14,7 +14,7 @@ from core.graph.readers.triple_file import TripleFile
 
 # The relation from each start to itself. It stands last in the file and identifies the starts.
 START = "the-start-of-this-question"
-Id = Hashable  # of a thing in the database
+Id = Hashable  # id of a thing in the database
 
 
 class Edge(NamedTuple):

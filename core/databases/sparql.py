@@ -322,7 +322,7 @@ class Copied:
         self.written, self.odd, self.cut = 0, 0, False
         self.example = ""  # a text that was no valid term
         self.labels_missing = ""  # a sentence if the server returned only some labels
-        self.there: int | None = None  # rows of the whole
+        self.there: int | None = None  # number of rows of the whole
         self._seen = set[int]()  # hashes of lines
         self._things: dict[str, None] = {}
         self._labelled: set[str] = set()

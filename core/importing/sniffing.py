@@ -47,7 +47,7 @@ from core.runtime.row_files import COLUMNAR
 Guesses = dict[str, Guess]  # by format name within the kind
 CRAG, NODES, ZIPPED, FILES = "crag", "nodes", "zip", "files"
 SURE, LIKELY, POSSIBLE, UNLIKELY = 0.95, 0.8, 0.5, 0.2
-MAX_QUERY_LETTERS = 200  # of a line; longer lines are passages with their ids
+MAX_QUERY_LETTERS = 200  # letters of a query's line; longer lines are passages with their ids
 MOST_LINES = 0.8  # share of the first lines that must fit a format
 COLUMN_FORMATS = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
 BY_SEPARATOR = {"\t": "tab", "|": "bar", ",": "comma", ";": "semicolon"}

@@ -14,7 +14,8 @@ from core.io.files import Source, size_text
 PARQUET, ARROW = (".parquet",), (".arrow", ".feather")
 COLUMNAR = (*PARQUET, *ARROW)
 BATCH_ROWS = 256  # rows unpacked at once; each may hold a long text that the file stores only once
-BUFFER_BYTES = 1 << 20  # read ahead of a Parquet column; without a bound, a whole row group is read
+# Bytes read ahead of a Parquet column; without it, a row group is read whole
+BUFFER_BYTES = 1 << 20
 PIECE_BYTES = 1 << 26  # bytes of values returned at once
 MAX_ROW_BYTES = 1 << 28
 # Values that no Python list can hold raise errors that are not pyarrow's own.

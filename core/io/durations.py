@@ -6,8 +6,8 @@ import time
 
 from core.watch import NO_WATCH, Watch
 
-ROUGH_FACTOR = 2.0  # by which one measurement may be off, either way
-MIN_DIFFERENCE_SECONDS = 0.05  # below which a scheduler alone explains a difference
+ROUGH_FACTOR = 2.0  # factor by which one measurement may be off, either way
+MIN_DIFFERENCE_SECONDS = 0.05  # a smaller difference may come from the scheduler alone
 # share done and seconds spent before the time left is estimated
 MIN_SHARE, MIN_SECONDS = (0.01, 2.0)
 

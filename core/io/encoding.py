@@ -86,7 +86,7 @@ WITHIN_WORDS, JOINING = "\u2019\u02bc\u2011\u2010\xad\xb7\xb0\u200c\u200d", "any
 IN_WORD = re.compile(r"[^\W\d_][^\s,.;:!?()\[\]{}<>\"/|\\*+=_#@&%$0-9-]{0,40}[^\W\d_]")
 # a letter followed by a sign that opens a quotation or question
 OPENING = re.compile("[^\\W\\d_][\u201a\u201e\xa1\xbf]")
-MOST_LETTERS = 20_000  # of a text that are searched for odd words
+MOST_LETTERS = 20_000  # letters of a text that are searched for odd words
 ASCII = frozenset(map(chr, range(128)))
 # characters common in Western European texts; texts of other encodings do not read like this
 COMMON = frozenset("äöüßÄÖÜéèêàâçîôûïëñáíóúåøæÉÀÇÑ‘’“”«»–—…€£§©°•")

@@ -20,7 +20,7 @@ from core.watch import NO_WATCH, Watch
 
 PACKINGS = {".gz": "gzip", ".bz2": "bzip2", ".zst": "Zstandard"}
 PACKED = tuple(PACKINGS)
-LONGEST_LINE = 1 << 23  # bytes
+LONGEST_LINE = 1 << 23  # bytes of one line
 # bytes unpacked between two checks of the limit, and between two progress reports
 LOOK_EVERY, REPORT_EVERY = (1 << 14, 1 << 18)
 # a first line in which Excel names the separator

@@ -101,4 +101,4 @@ def coverage(corpus: Corpus, taken: Taken) -> Coverage:
     return _coverages[key]
 
 
-_coverages: LRUCache[tuple, Coverage] = LRUCache(64)  # each one takes reading every text
+_coverages: LRUCache[tuple, Coverage] = LRUCache(64)  # computing one reads every text

@@ -15,7 +15,7 @@ from core.errors import BadInput, shorten
 from core.io.files import OnDisk, Source, size_text
 
 MOST_FILES, DEEPEST = 20_000, 4  # files and folders that are visited, and depth of nested folders
-MOST_BYTES, MOST_ROWS = 1 << 30, 5_000_000  # of one file after unpacking
+MOST_BYTES, MOST_ROWS = 1 << 30, 5_000_000  # bytes and rows of one file after unpacking
 BATCH_ROWS = 64  # rows unpacked at once; they may share a long text that is stored once
 Row = Mapping[str, Any]
 

@@ -14,9 +14,9 @@ from core.corpus.indexes.vectors import parquet_vectors, read_vectors
 from core.errors import BadInput
 from core.io.files import Source
 
-VECTORS = "vdb_entity.parquet"  # in a folder that is named after the models
+VECTORS = "vdb_entity.parquet"  # vectors of entities, in a folder that is named after the models
 OTHERS = re.compile("[^a-z0-9 ]")  # characters that HippoRAG replaces by blanks
-LONGEST_TITLE = 120  # characters
+LONGEST_TITLE = 120  # characters of a first line that counts as a title
 
 
 def holds(names: set[str]) -> bool:

@@ -82,7 +82,7 @@ def _document(id: str, title: str, row: Row) -> Text:
     return Text(id, title, content)
 
 
-ROW_NUMBER = re.compile(r" \(\d+\)\Z")  # after the name of a table's file
+ROW_NUMBER = re.compile(r" \(\d+\)\Z")  # row number after the name of a table's file
 VECTORS = {
     "nodes": "entity.description",
     "communities": "community.full_content",

@@ -45,9 +45,9 @@ FOLDER = "opened"
 # in a graph's folder: vectors by kind of item, and the texts that were encoded
 VECTORS, OF_TEXTS = ("vectors", "-texts")
 ABOUT = "opened.json"  # in a graph's folder: what was taken, and from which documents
-# Address space and processor time of the reading process
+# address space in bytes, and processor time, of the reading process
 MOST_MEMORY, MOST_SECONDS = 1 << 32, 600.0
-# Time for a small index, and the rate by which size adds to it
+# processor time for a small index, and the rate by which size adds to it
 LEAST_SECONDS, BYTES_A_SECOND = 30.0, 500_000
 
 

@@ -18,7 +18,7 @@ from core.corpus.readers.packed import bytes_of
 from core.errors import BadInput
 from core.io.files import Source
 
-MOST_NUMBERS = 1 << 14  # of one vector
+MOST_NUMBERS = 1 << 14  # largest dimension of a vector
 
 
 @dataclass(frozen=True, eq=False)

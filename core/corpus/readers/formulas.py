@@ -10,7 +10,7 @@ from core.corpus.readers.raised import bracketed, fraction
 MATHML_LEFT_OUT = frozenset({"annotation", "annotation-xml", "mphantom", "none", "mprescripts"})
 SPACED_OPERATORS = frozenset("=<>≤≥≠≈→⇒∈±")
 OFFICE_LEFT_OUT = frozenset({"phant", "ctrlPr", "rPr", "del", "instrText", "delText"})
-MAX_DEPTH = 200  # of an Office formula; of a deeper one the plain text is taken
+MAX_DEPTH = 200  # nested elements of an Office formula; a deeper one is taken as plain text
 
 
 def _power(base: str, above: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-MAX_COLUMNS = 1_000  # that one cell may span
-MAX_ROWS = 65_534  # that one cell may span, as in browsers
+MAX_COLUMNS = 1_000  # columns that one cell may span
+MAX_ROWS = 65_534  # rows that one cell may span, as in browsers
 MAX_REPEATED = 100  # cells of a row that are repeated in the next one
-MAX_REPEATED_LETTERS = 200  # of a repeated cell; a longer one is no label
+MAX_REPEATED_LETTERS = 200  # letters of a repeated cell; a longer one is no label
 
 
 class SpannedRows:

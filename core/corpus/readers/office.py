@@ -21,7 +21,7 @@ from core.corpus.readers.word import check_unpacked
 from core.errors import BadInput
 from core.watch import NO_WATCH, Watch
 
-MOST_COLUMNS = 1_000  # of a sheet that are read
+MOST_COLUMNS = 1_000  # columns of a sheet that are read
 LOOK_EVERY = 1_000  # rows between two calls of the watch
 NAMED = 5  # sheets or slides named in a sentence
 PACKAGES = {"openpyxl": "openpyxl", "pptx": "python-pptx"}

@@ -10,9 +10,9 @@ from typing import Any
 from core.corpus.readers.raised import END, LOWERED, RAISED, SPLIT, fraction, on_one_line
 
 SMALLER = 0.93  # largest size of a raised or lowered text, as a share of the font before it
-LEAST_RISE, MOST_RISE = 0.1, 0.8  # shares of the size of the font before it
+LEAST_RISE, MOST_RISE = 0.1, 0.8  # as shares of the size of the font before it
 BAR_WIDTH = 1.6  # points; the largest width of a fraction's bar
-MAX_BARS = 10_000  # of a page that are kept
+MAX_BARS = 10_000  # bars of a page that are kept
 MOST_DROP = 3.0  # font sizes from the numerator of a fraction to the denominator
 MOST_LETTER = 0.9  # font sizes; mean width of a letter under a bar
 NEAR_BAR = 0.8  # font sizes by which a term may begin away from its bar's end

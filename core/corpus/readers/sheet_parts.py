@@ -31,7 +31,7 @@ class MergedCells:
 
     # by row, the columns of cells that begin in it
     first_rows: dict[int, list[int]] = field(default_factory=dict)
-    # By the cell at which they begin
+    # by the first cell of each
     last_rows: dict[tuple[int, int], int] = field(default_factory=dict)
     _texts: dict[int, tuple[str, int]] = field(default_factory=dict)  # by column, with the last row
 

@@ -29,7 +29,7 @@ BEFORE_2007 = (
     # first bytes of older Office files; locked files are wrapped in this format too
     b"\xd0\xcf\x11\xe0"
 )
-MOST_COLUMNS = 63  # of a table, as in Word; a cell spans at most as many
+MOST_COLUMNS = 63  # columns of a table, as in Word; a cell spans at most as many
 LOOK_EVERY = 1_000  # paragraphs or rows between two calls of the watch
 FEW_LETTERS = 200  # characters below which pictures may be most of a document
 HEADINGS = ("Heading", "Title")
