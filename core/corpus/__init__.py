@@ -1,4 +1,7 @@
-"""Documents and what comes of them first: corpora on disk, shipped and a person's own, readers of files, and chunks."""
+"""Corpora of documents, readers of document files, and chunks.
+
+Corpora are stored on disk. Some ship with Hopscope, others are a person's own.
+"""
 
 from core.corpus.bringing import Brought, BroughtQuestions, bring, bring_questions
 from core.corpus.catalogue import (

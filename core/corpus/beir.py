@@ -1,4 +1,4 @@
-"""Folders in the form of BEIR: documents, queries and judgements."""
+"""Folders in BEIR's form: documents, queries and judgements."""
 
 from __future__ import annotations
 
@@ -31,13 +31,22 @@ COLUMNS = (
 def beir(
     path: FilePath, sets: Sets, watch: Watch, titled: Titled
 ) -> tuple[list[Document], dict[str, QuestionFile]]:
-    """The documents and question sets of a folder in the form of BEIR (Thakur et al., NeurIPS 2021; github.com/beir-cellar/beir,
-    `GenericDataLoader`): `corpus.jsonl`, `queries*.jsonl` and `qrels/NAME.tsv`, plain or packed; the same as Parquet, as the sets of
-    HuggingFace have them (`corpus/*.parquet`, `queries/*.parquet`), or with judgements as rows (MTEB) or in TREC's four columns.
+    """Read the documents and question sets of a folder in BEIR's form.
 
-    A document without a text has its title for one. The questions of the set NAME are those judged there; their gold are the documents
-    with a score above 0. Judgements of a query or a document that the folder does not have are left out and counted. A set may name its
-    file of judgements; with no sets given, each file of judgements is one.
+    The form is that of Thakur et al., NeurIPS 2021 (github.com/beir-cellar/beir,
+    `GenericDataLoader`): `corpus.jsonl`, `queries*.jsonl` and `qrels/NAME.tsv`, plain or packed.
+    Parquet is read too, as sets on HuggingFace have it (`corpus/*.parquet`, `queries/*.parquet`),
+    and so are judgements as rows (MTEB) or in TREC's four columns.
+
+    A document without a text has its title as text. The set NAME holds the questions that are
+    judged in its file; their gold documents are those with a score above 0. Judgements of queries
+    or documents that the folder lacks are left out and counted.
+
+    Parameters
+    ----------
+    sets : the files of judgements by set name; None stands for `qrels/NAME`. If empty, each file
+        of judgements is one set.
+    watch : receives the share of the documents that was read.
     """
     documents = [
         _document(file, where, row)
@@ -51,7 +60,8 @@ def beir(
                 id, text = str(row["_id"]), row["text"]
                 if texts.setdefault(id, text) != text:
                     raise BadInput(
-                        f"{file.name}, {where}: there is another query with the id “{id}”; each needs one of its own."
+                        f"{file.name}, {where}: there is another query with the id “{id}”; "
+                        "each needs one of its own."
                     )
     judged = {name: file or _judgements(path, name) for name, file in sets.items()}
     judged = judged or {
@@ -64,13 +74,15 @@ def beir(
 
 
 def is_beir(path: FilePath) -> bool:
-    """Whether a folder has the documents and queries of BEIR's form."""
+    """Return whether a folder has the documents and queries of BEIR's form."""
     return path.is_dir() and all(any(_files(path, name)) for name in ("corpus", "queries"))
 
 
 def unpacked(file: FilePath, folder: FilePath) -> FilePath | None:
-    """The folder in BEIR's form that a zip holds, as they are published, unpacked into `folder`; None where it holds none. Raises BadInput
-    for a damaged zip, or one that is too large."""
+    """Unpack the BEIR folder of a zip into `folder` and return it; None if there is none.
+
+    Published sets come as such zips. Raises BadInput for a damaged or too large zip.
+    """
     inside, _ = zipped(file)
     roots = [
         name.rpartition("/")[0] for name in inside if name.rpartition("/")[2].startswith("corpus.")
@@ -98,7 +110,7 @@ def unpacked(file: FilePath, folder: FilePath) -> FilePath | None:
 
 
 def _files(folder: FilePath, name: str) -> Iterator[FilePath]:
-    """The files of rows whose name begins so, in the folder or in one of that name."""
+    """Yield the files of rows whose names begin with `name`, or in a subfolder of that name."""
     yield from (
         file for file in sorted(folder.glob(f"{name}*")) if file.is_file() and _ends(file, ROWS)
     )
@@ -137,7 +149,7 @@ def _document(file: FilePath, where: str, row: Mapping[str, Any]) -> Document:
 
 
 def _judged(file: FilePath, texts: Mapping[str, str], documents: set[str]) -> QuestionFile:
-    """The questions of a file of judgements, and how many judgements were left out."""
+    """Return the questions of a file of judgements, with sentences on what was left out."""
     gold: dict[str, list[str]] = {}
     strange: dict[str, list[str]] = {"query": [], "document": []}
     for query, document, score in _scores(file):
@@ -161,11 +173,17 @@ def _judged(file: FilePath, texts: Mapping[str, str], documents: set[str]) -> Qu
 
 def _without(file: FilePath, what: str, ids: list[str]) -> str:
     several = f"{len(ids):,} judgements" if len(ids) > 1 else "1 judgement"
-    return f"Left out of {file.name}: {several} of a {what} that the folder does not have, such as “{shorten(ids[0], 40)}”."
+    return (
+        f"Left out of {file.name}: {several} of a {what} that the folder does not have, such as "
+        f"“{shorten(ids[0], 40)}”."
+    )
 
 
 def _scores(file: FilePath) -> Iterator[tuple[str, str, float]]:
-    """The judgements of a file: query, document and score, below a header or not, in TREC's four columns, or as rows."""
+    """Yield query, document and score of each judgement in a file.
+
+    The file holds rows, or tab-separated lines with or without a header, or TREC's four columns.
+    """
     if _ends(file, ROWS):
         for where, row in file_rows(file, most=MAX_BYTES):
             with RowErrors(file, where):
@@ -182,7 +200,8 @@ def _scores(file: FilePath) -> Iterator[tuple[str, str, float]]:
             parts = [part for place, part in enumerate(line.split()) if place != 1]
         if len(parts) != 3:
             raise BadInput(
-                f"{file.name}, line {number}: expected query, document and score, separated by tabs; found “{shorten(line)}”."
+                f"{file.name}, line {number}: expected query, document and score, separated "
+                f"by tabs; found “{shorten(line)}”."
             )
         if number == 1 and not parts[2].strip().lstrip("-").isdecimal():
             continue

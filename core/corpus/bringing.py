@@ -1,4 +1,7 @@
-"""Documents brought into a corpus of a person's own, from files or a published set, by the command line or a page."""
+"""Import documents and questions into a person's own corpus, from files or a published set.
+
+The command line and the pages both use it.
+"""
 
 from __future__ import annotations
 
@@ -21,34 +24,39 @@ from core.questions import GOLD, read_file
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
-NAMED = 3  # documents that a sentence names
+NAMED = 3  # documents named in a sentence
 
 
 @dataclass(frozen=True)
 class Brought:
-    """What came of bringing documents: the corpus, how many documents are new, changed, or were there already, a sentence for each
-    thing that was left out or is odd, and `more`, what to say instead of these numbers where more than documents came."""
+    """The result of importing documents into a corpus.
+
+    Parameters
+    ----------
+    added, changed, known : numbers of documents that are new, changed, or were there already.
+    notes : a sentence for each thing that was left out or is odd.
+    more : text shown instead of these numbers, if more than documents were imported.
+    """
 
     corpus: Corpus
     added: int
     changed: int
     known: int
     notes: tuple[str, ...] = ()
-    missing: tuple[
-        str, ...
-    ] = ()  # ids of documents that files had earlier and no longer have, and the corpus still has
+    # ids of documents that the files no longer have, but the corpus still has
+    missing: tuple[str, ...] = ()
     more: str = ""
 
     def on_missing(self) -> str:
-        """The sentence on documents that the files no longer have; empty where there are none."""
+        """Return the sentence on documents that the files no longer have; empty without any."""
         number = len(self.missing)
         shown = ", ".join(shorten(id, 40) for id in self.missing[:NAMED]) + (
             ", …" if number > NAMED else ""
         )
         return (
-            f"{counted(number, 'document')} of an earlier state of these files {'is' if number == 1 else 'are'} no longer in them: {shown}."
-            * bool(number)
-        )
+            f"{counted(number, 'document')} of an earlier state of these files "
+            f"{'is' if number == 1 else 'are'} no longer in them: {shown}."
+        ) * bool(number)
 
 
 def bring(
@@ -62,15 +70,31 @@ def bring(
     encoding: str = "",
     replace_files: bool = False,
 ) -> Brought:
-    """The corpus of that name with the documents of these files: made where there is none, else each document added, or put in the place of
-    the one of its id.
+    """Add the documents of files to the corpus of a name, or create it.
 
-    `format` is `files`, as `read_files` reads them, or one of `core.corpus.published.FORMATS` for one published file or folder, whose
-    questions come along as sets of the corpus, and from a folder of BEIR, or a zip of one, the links in its `links.tsv`. Of `files` those
-    that `form_of` recognises are read so. `questions` is a file of them in any format that becomes the set of the corpus's name, `encoding`
-    that of texts which are not UTF-8. Documents that the same files, folders or zips had earlier and no longer have are `missing`, or
-    removed with `replace_files`. All is saved or nothing. Raises BadInput for a name that cannot be, a corpus that ships, or where no
-    document came of the files; StoreError.
+    A document replaces the one with its id. All is saved or nothing.
+
+    Parameters
+    ----------
+    name : the corpus.
+    files : files, folders or zips.
+    columns : the columns of tables; None guesses them.
+    format : `files`, as `read_files` reads them, or one of `core.corpus.published.FORMATS` for one
+        published file or folder. With `files`, published forms that `form_of` recognises are read
+        in their form.
+        The questions of a published set become sets of the corpus. A BEIR folder, or a zip of one,
+        also brings the links in its `links.tsv`.
+    questions : a file of questions in any format, saved as the set of the corpus's name.
+    encoding : the encoding of texts that are not UTF-8.
+    replace_files : remove documents that the same files, folders or zips had earlier and no longer
+        have. Otherwise these are returned as `missing`.
+
+    Raises
+    ------
+    BadInput
+        If the name is not allowed, the corpus ships with Hopscope, or the files hold no document.
+    StoreError
+        If the corpus is damaged or cannot be written.
     """
     before = own_corpus(name)
     found = found_in(name, files, columns, format, questions, watch, encoding)
@@ -106,7 +130,8 @@ def bring(
     same = sum(document == unique[document.id] for document in there)
     if missing and replace_files:
         notes.append(
-            f"{counted(len(missing), 'document')} that these files no longer have {'was' if len(missing) == 1 else 'were'} removed."
+            f"{counted(len(missing), 'document')} that these files no longer have "
+            f"{'was' if len(missing) == 1 else 'were'} removed."
         )
     odd = (*notes, *_lacking(corpus, asked))
     return Brought(
@@ -120,7 +145,10 @@ def bring(
 
 
 def _missing(before: Corpus | None, found: Read) -> list[str]:
-    """The ids of documents whose files were read again and no longer have them, or whose folders were and no longer have their files."""
+    """Return the ids of documents that are no longer in their files.
+
+    Their file was read again and lacks them, or their folder was and lacks the file.
+    """
     if before is None:
         return []
     ids, folders = (
@@ -141,8 +169,15 @@ def _missing(before: Corpus | None, found: Read) -> list[str]:
 
 @dataclass(frozen=True)
 class BroughtQuestions:
-    """What came of bringing questions: the corpus and the name of their set, how many they are, how many of them have answers and gold
-    documents, and a sentence for what of them does not fit or was not read."""
+    """The result of importing questions: the corpus, the set and its numbers.
+
+    Parameters
+    ----------
+    set : the name of the set.
+    number, answered, gold : numbers of questions, of those with answers, and of those with gold
+        documents.
+    notes : a sentence for each thing that does not fit or was not read.
+    """
 
     corpus: Corpus
     set: str
@@ -161,9 +196,22 @@ def bring_questions(
     columns: str = "",
     encoding: str = "",
 ) -> BroughtQuestions:
-    """The questions of a file, kept as a set of a corpus of one's own, in the place of the one before; its name is that of the corpus where
-    none is given. `format`, `columns` and `encoding` are as `core.questions.read_file` has them. Raises BadInput where there is no such corpus or
-    the file holds no question, StoreError."""
+    """Save the questions of a file as a set of a person's own corpus.
+
+    A set of the same name is replaced.
+
+    Parameters
+    ----------
+    set : the name of the set; empty takes that of the corpus.
+    format, columns, encoding : as in `core.questions.read_file`.
+
+    Raises
+    ------
+    BadInput
+        If there is no such corpus, or the file holds no question.
+    StoreError
+        If the corpus is damaged or cannot be written.
+    """
     before = own_corpus(name)
     if before is None:
         raise BadInput(f"There is no corpus “{name}” of your own; bring its documents first.")
@@ -193,15 +241,19 @@ def bring_questions(
 
 
 def _title(set: str, name: str, title: str) -> str:
-    """A question set's title: that of its corpus, and which part it is."""
+    """Return a question set's title: that of its corpus, and the name of its part."""
     return f"{title or name}{set.removeprefix(name).replace('-', ', ', 1)}"
 
 
 def _set_of(corpus: Corpus, name: str) -> str:
-    """The name of a set of a corpus. Raises BadInput where it cannot be, or is that of a set of another corpus."""
+    """Return the name of a question set of a corpus.
+
+    Raises BadInput if the name is not allowed, or another corpus has a set of that name.
+    """
     if not SAFE_NAME.fullmatch(name):
         raise BadInput(
-            f"“{shorten(name)}” cannot be a set's name; give one of small letters, digits and dashes, 40 at most."
+            f"“{shorten(name)}” cannot be a set's name; give one of small letters, digits "
+            "and dashes, 40 at most."
         )
     owner = next(
         (
@@ -219,8 +271,12 @@ def _set_of(corpus: Corpus, name: str) -> str:
 
 
 class _ById:
-    """The passages that are named by ids of documents, by their titles, by ids of rows without their file where one file has them, or by id
-    or title and the text, or a part of it, on the next line; without either by the text alone, in the first document that holds it."""
+    """Finds the document ids of gold passages that are named in other ways.
+
+    A passage may be named by a document's id or title, or by the id of a row without its file if
+    one file alone has it. The passage's text, or a part of it, may follow on the next line. The
+    text alone names the first document that holds it.
+    """
 
     def __init__(self, documents: Iterable[Document]):
         self._documents = documents
@@ -242,7 +298,10 @@ class _ById:
         } | self._titles
 
     def put(self, questions: Iterable[Question]) -> list[Question]:
-        """The questions with their gold passages by the id of the document; a name that is none of them stays as it is."""
+        """Return the questions with their gold passages named by document ids.
+
+        A name that is not found stays unchanged.
+        """
         return [
             replace(question, gold=tuple(dict.fromkeys(map(self._id, question.gold))))
             for question in questions
@@ -259,18 +318,21 @@ class _ById:
         return self._passages.get((title, _digest(text))) or passage_name(document, text)
 
     def _document(self, title: str) -> str:
-        """Return the id of the document of a title; the title where there is none."""
+        """Return the id of the document of a title; the title if there is none."""
         return self._titles.get(title) or self._alike.get(alike(title), title)
 
     def _holding(self, text: str) -> str:
-        """The first document that holds a text, whatever blanks are between its words; empty where none does."""
+        """Return the first document that holds a text; empty if none does.
+
+        Blanks between words are ignored.
+        """
         starts, ids, texts = self._texts
         at = texts.find(squeezed(text))
         return ids[bisect_right(starts, at) - 1] if at >= 0 else ""
 
     @cached_property
     def _texts(self) -> tuple[list[int], list[str], str]:
-        """Where the text of each document begins, the documents' ids, and their texts one behind the other."""
+        """The offset of each document's text, the documents' ids, and their texts joined."""
         starts, ids, texts, size = list[int](), list[str](), list[str](), 0
         for document in self._documents:
             starts.append(size)
@@ -285,7 +347,7 @@ def _digest(text: str) -> str:
 
 
 def _lacking(corpus: Corpus, asked: Mapping[str, Asked]) -> list[str]:
-    """Tells of gold documents that the corpus does not have."""
+    """Return a sentence on gold documents that the corpus does not have."""
     gold = [
         id
         for _, questions in asked.values()
@@ -296,5 +358,8 @@ def _lacking(corpus: Corpus, asked: Mapping[str, Asked]) -> list[str]:
     if not gold:
         return []
     return [
-        f"The questions name gold documents that the corpus does not have: “{shorten(gold[0])}”, {len(gold):,} in all."
+        (
+            "The questions name gold documents that the corpus does not have: "
+            f"“{shorten(gold[0])}”, {len(gold):,} in all."
+        )
     ]

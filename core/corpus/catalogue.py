@@ -1,4 +1,4 @@
-"""What corpora there are, and how each is opened: those that ship in `data/` and those that a person made."""
+"""The catalogue of corpora: those that ship in `data/`, and those that a person made."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ from core.watch import NO_WATCH, Watch
 DATA = ROOT / "data"
 DESCRIPTION = "corpus.toml"
 SAFE_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
-READING = 1  # counts the ways in which shipped files were read; another one reads them again
+READING = 1  # version of how shipped files are read; a new one reads them again
 _opening = threading.Lock()
 _descriptions, _digests = Remembered["Shipped"](), Remembered[str]()
 
 
 @dataclass(frozen=True)
 class Shipped:
-    """A corpus that ships: what its `corpus.toml` tells, and the folder of its files."""
+    """A corpus that ships: the content of its `corpus.toml`, and the folder of its files."""
 
     name: str
     title: str
     licence: str
     source: str
     format: str
-    file: FilePath  # or a folder
-    sets: Mapping[str, str]  # the titles of its question sets by name
-    # those of its question sets, None where the corpus's own holds the questions
+    file: FilePath  # a file or a folder
+    sets: Mapping[str, str]  # titles of its question sets by name
+    # files of its question sets by name; None if the corpus's own file holds the questions
     files: Mapping[str, FilePath | None]
     examples: tuple[str, ...] = ()
-    links: FilePath | None = None  # the file of the links between its documents
+    links: FilePath | None = None  # the file of links between its documents
 
     @property
     def made_of(self) -> str:
-        """What tells one state of its files from another."""
+        """Digest of its files, which changes whenever one of them does."""
         named = {
             self.file.parent / DESCRIPTION,
             self.file,
@@ -61,8 +61,12 @@ class Shipped:
         return _digests.of((READING, *files), stamp(files), lambda: _digest(files))
 
     def open(self, watch: Watch = NO_WATCH) -> Corpus:
-        """The corpus, read first where it lies not in the person's folder yet, or another state of its files does."""
-        with _opening:  # the threads of one process read once
+        """Open the corpus.
+
+        Its files are read first if the person's folder has no copy of them, or one of another
+        state.
+        """
+        with _opening:  # only one thread of a process reads it
             known, made_of = self._known(), self.made_of
             if known and known.made_of == made_of:
                 return known
@@ -91,16 +95,16 @@ class Shipped:
             return _opened(corpora_folder() / self.name)
 
     def with_added(self) -> Shipped:
-        """This corpus with the question sets that a person added to it."""
+        """Return this corpus with the question sets that a person added to it."""
         known = self._known()
         return replace(self, sets={**self.sets, **self._added(known)}) if known else self
 
     def _added(self, known: Corpus) -> dict[str, str]:
-        """The titles of the sets that a person added, by name."""
+        """Return the titles of the sets that a person added, by name."""
         return {name: title for name, title in known.sets.items() if name not in self.files}
 
     def _known(self) -> Corpus | None:
-        """What lies in the person's folder, if it can be opened."""
+        """Return the copy in the person's folder; None if it cannot be opened."""
         try:
             return _opened(corpora_folder() / self.name)
         except StoreError:
@@ -108,13 +112,15 @@ class Shipped:
 
 
 def corpora_folder() -> FilePath:
-    """Where corpora lie, one folder each."""
+    """Return the folder of the person's corpora, one subfolder each."""
     return home() / "corpora"
 
 
 def corpora() -> dict[str, Corpus | Shipped]:
-    """All corpora by name: the shipped ones, then a person's own, each part by name. A damaged one is left out;
-    `damaged_corpora` says why."""
+    """Return all corpora by name: the shipped ones, then a person's own.
+
+    Damaged corpora are left out; `damaged_corpora` gives the reasons.
+    """
     known: dict[str, Corpus | Shipped] = {
         name: found.with_added() for name, found in shipped().items()
     }
@@ -128,7 +134,7 @@ def corpora() -> dict[str, Corpus | Shipped]:
 
 
 def damaged_corpora() -> list[str]:
-    """What is wrong with each corpus of a person's own that cannot be opened, in a sentence."""
+    """Return a sentence for each corpus of a person's own that cannot be opened."""
     sentences, comes_with = [], shipped()
     for folder in sorted(corpora_folder().iterdir()) if corpora_folder().is_dir() else []:
         if folder.name not in comes_with and (folder / META).is_file():
@@ -140,7 +146,7 @@ def damaged_corpora() -> list[str]:
 
 
 def shipped() -> dict[str, Shipped]:
-    """The corpora in `data/` by name."""
+    """Return the corpora in `data/` by name."""
     found = (
         _descriptions.of(path, files, partial(_described, path))
         for path, files in described(DATA, DESCRIPTION)
@@ -149,7 +155,10 @@ def shipped() -> dict[str, Shipped]:
 
 
 def open_corpus(name: str, watch: Watch = NO_WATCH) -> Corpus:
-    """The corpus of a name. Raises BadInput naming the known ones, StoreError where it is damaged."""
+    """Open the corpus of a name.
+
+    Raises BadInput that names the nearest corpora, and StoreError for a damaged one.
+    """
     known = shipped()
     if name in known:
         return known[name].open(watch)
@@ -159,18 +168,25 @@ def open_corpus(name: str, watch: Watch = NO_WATCH) -> Corpus:
 
 
 def new_folder(name: str) -> FilePath:
-    """The folder for a new corpus of a person's own. Raises BadInput for a name that cannot be or is taken."""
+    """Return the folder for a new corpus of a person's own.
+
+    Raises BadInput for a name that is not allowed or already taken.
+    """
     if own_corpus(name) is not None:
         raise BadInput(f"There is already a corpus “{name}”; choose another name.")
     return corpora_folder() / name
 
 
 def own_corpus(name: str) -> Corpus | None:
-    """The corpus of that name of a person's own, if there is one. Raises BadInput for a name that cannot be or that of one that ships,
-    StoreError where it is damaged."""
+    """Return a person's own corpus by name; None if there is none.
+
+    Raises BadInput for a name that is not allowed or belongs to a shipped corpus, and StoreError
+    for a damaged one.
+    """
     if not SAFE_NAME.fullmatch(name):
         raise BadInput(
-            f"“{shorten(name)}” cannot be a corpus's name; give one of small letters, digits and dashes, 40 at most, such as my-reports."
+            f"“{shorten(name)}” cannot be a corpus's name; give one of small letters, digits "
+            "and dashes, 40 at most, such as my-reports."
         )
     if name in shipped():
         raise BadInput(
@@ -181,15 +197,24 @@ def own_corpus(name: str) -> Corpus | None:
 
 
 def remove_corpus(name: str) -> None:
-    """Removes a corpus of a person's own. Raises BadInput where there is none or it ships, StoreError where the disk refuses, NotAllowed
-    where it is another's."""
+    """Remove a corpus of a person's own.
+
+    Raises
+    ------
+    BadInput
+        If there is none of that name, or it ships with Hopscope.
+    NotAllowed
+        If it belongs to another person.
+    StoreError
+        If its files cannot be removed.
+    """
     if name in shipped():
         raise BadInput(f"The corpus “{name}” comes with Hopscope and cannot be removed.")
     folder = corpora_folder() / name
     if not SAFE_NAME.fullmatch(name) or not folder.is_dir():
         raise BadInput(f"There is no corpus “{shorten(name)}” of your own.")
     check_may_change(OWNED_AS, name)
-    _open.cache_clear()  # what is open Windows does not remove
+    _open.cache_clear()  # Windows does not remove open files
     with locked(folder):
         try:
             remove(folder, lambda: forget_owner(OWNED_AS, name))
@@ -207,13 +232,17 @@ def _digest(files: Iterable[FilePath]) -> str:
 
 
 def _described(path: FilePath) -> Shipped:
-    """The corpus that a `corpus.toml` tells. Raises BadInput naming the file and the key that is wrong."""
+    """Return the corpus that a `corpus.toml` describes.
+
+    Raises BadInput that names the file and the wrong key.
+    """
     try:
         row = read_toml(path)
         folder = path.parent
         if row["format"] not in FORMATS:
             raise BadInput(
-                f"{folder.name}/{path.name} has format = “{row['format']}”.{nearest(row['format'], FORMATS)}"
+                f"{folder.name}/{path.name} has format = "
+                f"“{row['format']}”.{nearest(row['format'], FORMATS)}"
             )
         sets = row.get("questions", {})
         files = {
@@ -243,7 +272,7 @@ def _open(folder: FilePath, stamp: tuple[int, int]) -> Corpus:
 
 
 def _opened(folder: FilePath) -> Corpus:
-    """The corpus in a folder, one object as long as it is not written anew."""
+    """Open the corpus in a folder. The same object is returned until the corpus is rewritten."""
     try:
         stat = (folder / META).stat()
         return _open(folder, (stat.st_ino, stat.st_mtime_ns))

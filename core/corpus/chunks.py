@@ -1,4 +1,4 @@
-"""Documents cut into chunks: by tokens, by sentences, or as they are given."""
+"""Chunks of documents: by tokens, sentences or characters, or one per document."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.errors import BadParameter
 from core.graph.columns import Table
 from core.watch import NO_WATCH, Watch
 
-# a text to where its chunks begin and end, in characters, and their tokens
+# returns the start and end of each chunk of a text, in characters, and its number of tokens
 Cut = Callable[[str], Iterable[tuple[int, int, int]]]
 NUMBERED = re.compile(r"#\d+$")
 # Chinese and Japanese
@@ -27,12 +27,15 @@ OPENING, CLOSING = frozenset("「『（【《〈“‘"), frozenset("、。，�
 def by_tokens(
     documents: Iterable[Document], size: int = 1200, overlap: int = 100, watch: Watch = NO_WATCH
 ) -> Table:
-    """Chunks of at most `size` tokens, each beginning about `overlap` tokens before the last one ended; a table of `id`, `document`,
-    `title`, `place`, `text` and `tokens`, in the order of the documents.
+    """Cut documents into overlapping chunks of at most `size` tokens.
 
-    Tokens are those of `core.corpus.tokens`. A chunk's text is an exact slice of its document's, and no cut falls within a word, unless
-    the word alone is longer than a chunk. Source: the chunks of LightRAG and GraphRAG. Differs from LightRAG's code, which
-    adds a last chunk that lies within the one before it. Raises BadParameter where `overlap` is not below `size`.
+    Each chunk begins about `overlap` tokens before the previous one ends. Tokens are those of
+    `core.corpus.tokens`. A chunk's text is an exact slice of its document. No cut falls within a
+    word, unless the word alone is longer than a chunk. Source: the chunks of LightRAG and GraphRAG.
+    Differs from LightRAG's code, which adds a last chunk that lies within the one before it.
+
+    Returns a table of `id`, `document`, `title`, `place`, `text` and `tokens`, in the order of the
+    documents. Raises BadParameter if `overlap` is not below `size`.
 
     >>> from core.corpus import Document
     >>> from core.corpus.chunks import by_tokens
@@ -50,8 +53,10 @@ def by_tokens(
 def by_sentences(
     documents: Iterable[Document], size: int = 100, watch: Watch = NO_WATCH, code: str = ""
 ) -> Table:
-    """Chunks of whole sentences, as many as together have at most `size` tokens; a sentence that alone has more is cut at words.
-    A table as that of `by_tokens`; the chunks of a document do not overlap. `code` is their language's. Source: the leaves of RAPTOR.
+    """Pack whole sentences into chunks of at most `size` tokens.
+
+    A longer sentence is cut at words. The chunks of a document do not overlap. `code` is the code
+    of their language. Returns a table like that of `by_tokens`. Source: the leaves of RAPTOR.
 
     >>> from core.corpus import Document
     >>> from core.corpus.chunks import by_sentences
@@ -66,8 +71,10 @@ def by_sentences(
 def by_characters(
     documents: Iterable[Document], size: int = 4096, watch: Watch = NO_WATCH
 ) -> Table:
-    """Chunks of at most `size` characters, side by side, cut at blanks; a word that alone is longer is cut. A table as that of `by_tokens`.
-    Source: the nodes of FastInsight's ACL-OCL, which says nothing of where within a word it cuts.
+    """Cut documents at blanks into adjacent chunks of at most `size` characters.
+
+    A longer word is cut. Returns a table like that of `by_tokens`. Source: the nodes of
+    FastInsight's ACL-OCL; the paper does not say where a word is cut.
 
     >>> from core.corpus import Document
     >>> from core.corpus.chunks import by_characters
@@ -80,7 +87,9 @@ def by_characters(
 
 
 def as_given(documents: Iterable[Document], watch: Watch = NO_WATCH) -> Table:
-    """Each document as one chunk, its text untouched, unless it holds nothing but blanks; a table as that of `by_tokens`.
+    """Return each document as one chunk with its text unchanged.
+
+    Documents of blanks alone are left out. Returns a table like that of `by_tokens`.
 
     >>> from core.corpus import Document
     >>> from core.corpus.chunks import as_given
@@ -93,7 +102,9 @@ def as_given(documents: Iterable[Document], watch: Watch = NO_WATCH) -> Table:
 
 
 def chunk_id(document: str, number: int, of: int) -> str:
-    """The id of a document's chunk, counted from 0: that of the document where it is its only one. No two chunks of a corpus share one.
+    """Return the id of a document's chunk, counted from 0.
+
+    A document's only chunk has the document's id. No two chunks of a corpus share an id.
 
     >>> from core.corpus.chunks import chunk_id
     >>> chunk_id("d", 0, 1), chunk_id("d", 2, 3), chunk_id("d#1", 0, 1)
@@ -122,12 +133,15 @@ def _table(documents: Iterable[Document], cut: Cut, watch: Watch = NO_WATCH) -> 
 def _windows(
     text: str, found: np.ndarray, size: int, overlap: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Windows of at most `size` tokens, cut between words where there is such a place; each reaches further than the one before."""
+    """Yield windows of at most `size` tokens, cut between words if possible.
+
+    Each window ends after the previous one.
+    """
     n, first, last = len(found), 0, 0
     cuts = _cuts(text, found)
     while last < n:
         end = n if n - first <= size else _last_in(cuts, last + 1, first + size)
-        if end is None and first < last:  # the next word fits only where nothing is told again
+        if end is None and first < last:  # the next word only fits without an overlap
             first = last
             continue
         first, last, begun = (
@@ -139,20 +153,26 @@ def _windows(
 
 
 def _next(cuts: np.ndarray, last: int, first: int, overlap: int) -> int:
-    """Where the window after the one from `first` to `last` begins: at a cut at most `overlap` tokens before its end, else at its end."""
+    """Return the token at which the window after `first` to `last` begins.
+
+    It is the first cut within the last `overlap` tokens of that window, else its end.
+    """
     at = int(np.searchsorted(cuts, max(last - overlap, first + 1)))
     return int(min(cuts[at], last)) if at < len(cuts) else last
 
 
 def _last_in(cuts: np.ndarray, low: int, high: int) -> int | None:
-    """The greatest cut from `low` to `high`, if there is one."""
+    """Return the greatest cut from `low` to `high`; None if there is none."""
     at = int(np.searchsorted(cuts, high, "right")) - 1
     return int(cuts[at]) if at >= 0 and cuts[at] >= low else None
 
 
 def _cuts(text: str, found: np.ndarray) -> np.ndarray:
-    """The tokens before which a text may be cut, ascending: those after a blank, and those beside a character of a script without blanks
-    unless they close, or the one before them opens, what is quoted."""
+    """Return the tokens before which a text may be cut, ascending.
+
+    These follow a blank, or touch a character of a script without blanks. There is no cut before a
+    closing mark or after an opening one.
+    """
     if len(found) < 2:
         return np.empty(0, np.int64)
     free = found[1:, 0] > found[:-1, 1]
@@ -170,7 +190,7 @@ def _cuts(text: str, found: np.ndarray) -> np.ndarray:
 
 
 def _sliced(text: str, size: int) -> Iterator[tuple[int, int, int]]:
-    """Slices of at most so many characters, each from a word on, without the blanks around it."""
+    """Yield slices of at most `size` characters that begin at a word and have no outer blanks."""
     start, n = 0, len(text)
     while start < n:
         if text[start].isspace():
@@ -187,9 +207,9 @@ def _sliced(text: str, size: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _packed(text: str, size: int, code: str) -> Iterator[tuple[int, int, int]]:
-    """Sentences side by side as long as they fit."""
+    """Yield runs of sentences that fit into a chunk together."""
     found = tokens(text)
-    first = last = 0  # the tokens of the chunk in hand
+    first = last = 0  # the tokens of the current chunk
     for _, end in sentences(text, code):
         until = int(np.searchsorted(found[:, 0], end))
         if until - first > size and last > first:

@@ -1,4 +1,4 @@
-"""A corpus: documents of a name, kept on disk, with the question sets that are asked of them."""
+"""A corpus: named documents stored on disk, with the question sets about them."""
 
 from __future__ import annotations
 
@@ -31,10 +31,12 @@ Asked = tuple[str, Sequence[Question]]  # a question set: its title and question
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """The documents of a name, ordered by id, as they lie in a folder; opened by memory map, so that opening reads none of them.
+    """The documents of a corpus, ordered by id, in a folder on disk.
 
-    `digest` is that of the content: the same documents give the same one, whatever the order in which they were added. `sets` are the
-    titles of its question sets by name. A change gives a new corpus; the one at hand stays readable as it was.
+    They are opened by memory map, so opening reads none of them. `digest` is that of the content:
+    the same documents give the same digest, in whatever order they were added. `sets` holds the
+    titles of its question sets by name. A change returns a new corpus; the previous object stays
+    readable.
     """
 
     name: str
@@ -45,29 +47,29 @@ class Corpus:
     n_documents: int
     folder: FilePath
     table: Table = field(repr=False)  # id, title, source, text, places (JSON), digest
-    asked: bytes = field(repr=False)  # its question sets as they are stored
+    asked: bytes = field(repr=False)  # its question sets as stored
     linked: Table | None = field(default=None, repr=False)  # its links: source, target, type, count
     sets: dict[str, str] = field(default_factory=dict)
     examples: tuple[str, ...] = ()  # questions to begin with
-    own: bool = True  # a person's own, rather than one that ships
-    made_of: str = ""  # the digest of the files that a shipped one was read from
-    # what is known of its files as it is stored; none of those that hold nothing odd
+    own: bool = True  # False for a corpus that ships
+    made_of: str = ""  # the digest of the files from which a shipped corpus was read
+    # origins of its files as stored; a file without folder or notes has none
     origin_bytes: bytes = field(default=b"{}", repr=False)
-    # what reads the files of a large one whole
+    # checks the digests of a large corpus in the background
     later: digests.Later | None = field(default=None, repr=False)
-    # that of its documents; none in a corpus of before
+    # language of its documents as stored; empty in a corpus of an earlier version
     stored_language: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def open(cls, folder: str | FilePath) -> Corpus:
-        """The corpus in a folder. Raises StoreError where there is none or it is damaged."""
+        """Open the corpus in a folder. Raises StoreError if there is none or it is damaged."""
         folder = FilePath(folder)
         meta = stored.read_meta(folder)
         while True:
             try:
                 return cls._open(folder, meta)
             except (StoreError, OSError, ValueError, KeyError, TypeError) as error:
-                # a writer may have put another state in place between our two looks
+                # A writer may have replaced the data after the description was read.
                 newer = stored.read_meta(folder)
                 if newer == meta:
                     instead = "remove it and add its documents again"
@@ -109,12 +111,16 @@ class Corpus:
         return isinstance(id, str) and self._found(id) is not None
 
     def at(self, row: int) -> Document:
-        """The document of a row, from 0. Raises StoreError where damage was found in the background."""
+        """Return the document of a row, from 0.
+
+        Raises StoreError if damage was found in the background.
+        """
         if self.later is not None:
             self.later.begin()
             if self.later.damage:
                 raise StoreError(
-                    f"The corpus in {self.folder} is damaged ({self.later.damage}); remove it and add its documents again."
+                    f"The corpus in {self.folder} is damaged ({self.later.damage}); remove "
+                    "it and add its documents again."
                 )
         id, title, source, text, places = (
             self.table.text(name, row) for name in ("id", "title", "source", "text", "places")
@@ -124,18 +130,21 @@ class Corpus:
         )
 
     def row(self, id: str) -> int:
-        """The row of a document. Raises BadInput where the corpus has none of that id."""
+        """Return the row of a document. Raises BadInput if the corpus has no such id."""
         row = self._found(id)
         if row is None:
             raise BadInput(f"The corpus “{self.name}” has no document “{shorten(id)}”.")
         return row
 
     def document(self, id: str) -> Document:
-        """The document of an id. Raises BadInput where the corpus has none."""
+        """Return the document of an id. Raises BadInput if the corpus has none."""
         return self.at(self.row(id))
 
     def has_passage(self, passage: str) -> bool:
-        """Whether it has the document that a passage's name (`core.corpus.quoted`) holds, and this the quotation."""
+        """Return whether the corpus has a passage, named as in `core.corpus.quoted`.
+
+        It has it if the document exists and holds the quotation.
+        """
         document, quote = parts_of(passage)
         return document in self and (not quote or holds(self.document(document).text, quote))
 
@@ -146,32 +155,35 @@ class Corpus:
 
     @cached_property
     def characters(self) -> int:
-        """How many characters all documents have together."""
+        """The number of characters of all documents together."""
         import pyarrow.compute as pc
 
         return pc.sum(pc.utf8_length(self.table.arrow.column("text"))).as_py() or 0
 
     @cached_property
     def language(self) -> Found:
-        """The language of its documents: as a person chose it, or as it was found when they were added."""
+        """The language of its documents: chosen by a person, or detected when they were added."""
         if self.stored_language:
             return from_plain(Found, self.stored_language)
         return _language_in(self.table)
 
     @cached_property
     def language_as_found(self) -> Found:
-        """The language that its documents seem to be in, whatever a person chose."""
+        """The detected language of its documents, whatever a person chose."""
         return _language_in(self.table) if self.language.chosen else self.language
 
     @cached_property
     def links(self) -> tuple[Link, ...]:
-        """The links between its documents as they were given, those to documents that it does not have among them."""
+        """The links between its documents as given, including those to missing documents."""
         return tuple(links_in(self.linked))
 
     @cached_property
     def origins(self) -> dict[str, Origin]:
-        """What is known of its files, by the sources of the documents: of those that came in a folder, or of which something was left
-        out or guessed. Raises StoreError for a damaged file."""
+        """The known origins of its files, by the `source` of the documents.
+
+        Only files that came in a folder, or of which something was left out or guessed, have one.
+        Raises StoreError for a damaged file.
+        """
         try:
             return stored.origins_in(self.origin_bytes)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -180,10 +192,14 @@ class Corpus:
             ) from None
 
     def questions(self, set_name: str) -> tuple[Question, ...]:
-        """The questions of a set; `gold` are ids of documents. Raises BadInput naming the known sets, StoreError for a damaged file."""
+        """Return the questions of a set; their `gold` holds ids of documents.
+
+        Raises BadInput that names the nearest sets, and StoreError for a damaged file.
+        """
         if set_name not in self.sets:
             raise BadInput(
-                f"The corpus “{self.name}” has no question set “{set_name}”.{nearest(set_name, self.sets)}"
+                f"The corpus “{self.name}” has no question set "
+                f"“{set_name}”.{nearest(set_name, self.sets)}"
             )
         return self._questions[set_name]
 
@@ -197,22 +213,29 @@ class Corpus:
             ) from None
 
     def add(self, documents: Iterable[Document], watch: Watch = NO_WATCH) -> Corpus:
-        """The corpus with some documents more. One that it has in the very same form is kept once; raises BadInput where it has another
-        under the same id."""
+        """Return the corpus with more documents.
+
+        An identical document is kept once. Raises BadInput if the corpus has a different document
+        with the same id.
+        """
         given = list(documents)
 
         def added(current: Corpus) -> Table:
             for document in given:
                 if document.id in current and current.document(document.id) != document:
                     raise BadInput(
-                        f"The corpus “{self.name}” has another document “{shorten(document.id)}” already."
+                        f"The corpus “{self.name}” has another document "
+                        f"“{shorten(document.id)}” already."
                     )
             return stored.changed(current.table, given)
 
         return self._rewritten(added, watch)
 
     def change(self, documents: Iterable[Document], watch: Watch = NO_WATCH) -> Corpus:
-        """The corpus with these documents in the place of those of their ids. Raises BadInput where it has none of an id."""
+        """Return the corpus with these documents in place of those with the same ids.
+
+        Raises BadInput if an id is missing.
+        """
         given = list(documents)
 
         def exchanged(current: Corpus) -> Table:
@@ -232,9 +255,17 @@ class Corpus:
         origins: Mapping[str, Origin] | None = None,
         removed: Iterable[str] = (),
     ) -> Corpus:
-        """The corpus with these documents, each in the place of the one of its id where there is one, and without those of the ids in
-        `removed`; under another title where one is given, and with more question sets, each in the place of the one of its name. Where
-        links are given they take the place of those that it had; `origins` take that of those of their sources."""
+        """Return the corpus with documents, question sets and links added or replaced.
+
+        Parameters
+        ----------
+        documents : added, or put in place of those with the same ids.
+        title : a new title; empty keeps the old one.
+        sets : question sets by name, added or put in place of those with the same names.
+        links : if any are given, they replace all links of the corpus.
+        origins : put in place of those of the same sources.
+        removed : ids of documents that are removed.
+        """
         given, without = list(documents), frozenset(removed)
         change = lambda current: stored.changed(current.table, given, without)
         return self._rewritten(
@@ -242,15 +273,24 @@ class Corpus:
         )
 
     def with_questions(self, sets: Mapping[str, Asked], watch: Watch = NO_WATCH) -> Corpus:
-        """The corpus with more question sets, each in the place of the one of its name; one that ships takes some as well."""
+        """Return the corpus with question sets added or replaced by name.
+
+        Shipped corpora accept them too.
+        """
         return self._rewritten(lambda current: current.table, watch, sets=sets, fixed=False)
 
     def with_language(self, code: str, watch: Watch = NO_WATCH) -> Corpus:
-        """The corpus with its language as a person chooses it by its code; an empty one has it found again. One that ships takes it too."""
+        """Return the corpus with the language of a code; an empty code detects it again.
+
+        Shipped corpora accept it too.
+        """
         return self._rewritten(lambda current: current.table, watch, fixed=False, language=code)
 
     def remove(self, ids: Iterable[str], watch: Watch = NO_WATCH) -> Corpus:
-        """The corpus without some documents. Raises BadInput where it has none of an id, or where none would be left."""
+        """Return the corpus without some documents.
+
+        Raises BadInput if an id is missing, or no document would be left.
+        """
         given = frozenset(ids)
 
         def without(current: Corpus) -> Table:
@@ -258,7 +298,8 @@ class Corpus:
                 current.row(id)
             if len(given) == len(current):
                 raise BadInput(
-                    f"These are all documents of the corpus “{self.name}”; remove the corpus instead."
+                    f"These are all documents of the corpus “{self.name}”; remove the corpus "
+                    "instead."
                 )
             return stored.changed(current.table, removed=given)
 
@@ -275,10 +316,15 @@ class Corpus:
         origins: Mapping[str, Origin] = MappingProxyType({}),
         language: str | None = None,
     ) -> Corpus:
-        """The corpus after a change, written down; one that changes nothing writes nothing. `fixed` is what one that ships keeps."""
+        """Write the corpus after a change and return it.
+
+        Nothing is written if nothing changes. With `fixed`, the change is refused for a shipped
+        corpus.
+        """
         if fixed and not self.own:
             raise BadInput(
-                f"The corpus “{self.name}” comes with Hopscope and stays as it is; make one of your own with these documents."
+                f"The corpus “{self.name}” comes with Hopscope and stays as it is; make one "
+                "of your own with these documents."
             )
         with stored.locked(self.folder, watch):
             check_may_change(OWNED_AS, self.name)
@@ -323,9 +369,24 @@ def write(
     links: Iterable[Link] = (),
     origins: Mapping[str, Origin] | None = None,
 ) -> Corpus:
-    """A corpus of these documents and the links between them, written into a folder whose name is its own, in the place of what was there.
+    """Write a corpus of documents and their links into a folder that has its name.
 
-    Raises BadInput where there is no document or two differ that have one id, StoreError where the disk refuses.
+    It replaces what was there.
+
+    Parameters
+    ----------
+    sets : question sets by name.
+    examples : questions to begin with.
+    own : False for a corpus that ships.
+    made_of : the digest of the files from which a shipped corpus was read.
+    origins : the origins of files, by source.
+
+    Raises
+    ------
+    BadInput
+        If there is no document, or two different ones share an id.
+    StoreError
+        If the corpus cannot be written.
     """
     folder, asked = FilePath(folder).absolute(), sets or {}
     table = stored.table_of(documents)
@@ -361,13 +422,13 @@ def write(
 
 
 def _language_in(table: Table) -> Found:
-    """The language of a sample of the texts of a table of documents."""
+    """Detect the language of a table of documents by a sample of their texts."""
     rows = range(0, len(table), max(1, -(-len(table) // PARTS)))
     return found_in(table.texts("text", rows))
 
 
 def _known_origins(origins: Mapping[str, Origin], table: Table) -> dict[str, Origin]:
-    """The origins that say something, of sources that a table of documents has."""
+    """Return the origins that are not empty and belong to sources of the table."""
     if not origins:
         return {}
     sources = set(table.texts("source"))

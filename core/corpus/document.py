@@ -1,4 +1,4 @@
-"""A document of a corpus."""
+"""A document of a corpus and the origin of its file."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ Place = tuple[int, str]
 
 @dataclass(frozen=True)
 class Document:
-    """A text with an id that stays the same as long as it is in its corpus.
+    """A text with an id that does not change while it is in its corpus.
 
-    `source` tells where it came from, as a file's name. `places` are (offset in characters, label) pairs, ascending: a label, such as
-    a page or a heading, holds from its offset up to the next one.
+    `source` says where it came from, such as a file's name. `places` are pairs of an offset in
+    characters and a label, ascending. A label, such as a page or a heading, applies from its offset
+    up to the next one.
 
     >>> from core.corpus import Document
     >>> book = Document("book", "Once. And then. The end.", places=((0, "page 1"), (16, "page 2")))
@@ -32,39 +33,49 @@ class Document:
     places: tuple[Place, ...] = ()
 
     def place_at(self, offset: int) -> str:
-        """The label of the place of a character; empty before the first and where there are none."""
+        """Return the label that applies to a character; empty if none does."""
         before = bisect_right(self.places, offset, key=lambda place: place[0])
         return self.places[before - 1][1] if before else ""
 
     @property
     def heading(self) -> str:
-        """The title as an encoder and a language model read it; empty where it is the name of the file.
+        """The title as given to encoders and language models; empty if it is the file's name.
 
         >>> from core.corpus import Document
-        >>> Document("p1.txt", "Once.", "p1", "p1.txt").heading, Document("b", "Once.", "Ann", "b.md").heading
-        ('', 'Ann')
+        >>> Document("p1.txt", "Once.", "p1", "p1.txt").heading
+        ''
+        >>> Document("b", "Once.", "Ann", "b.md").heading
+        'Ann'
         """
         file = PurePosixPath(self.source.replace("\\", "/"))
         return "" if self.title in (self.source, file.name, file.stem) else self.title
 
     @cached_property
     def digest(self) -> str:
-        """The sha256 of all that it holds in hex."""
+        """The SHA-256 digest of its content in hex."""
         fields = [self.id, self.text, self.title, self.source, self.places]
         return hashlib.sha256(json.dumps(fields, ensure_ascii=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a file's documents came from: the folder or zip that it was brought in, and a sentence for each thing in it that was left out,
-    guessed or not understood."""
+    """The origin of a file's documents.
+
+    Parameters
+    ----------
+    folder : the folder or zip in which the file was imported.
+    notes : a sentence for each thing that was left out, guessed or not understood.
+    """
 
     folder: str = ""
     notes: tuple[str, ...] = ()
 
 
 def sound(text: str) -> str:
-    """A text that UTF-8 can hold: halves of characters, which damaged JSON may bring, become the replacement character."""
+    """Return a text that UTF-8 can encode.
+
+    Half characters, which damaged JSON may hold, become the replacement character.
+    """
     try:
         text.encode()
         return text

@@ -1,4 +1,4 @@
-"""What files hold that are brought into a corpus: documents, question sets and links, each file in its format."""
+"""Documents, question sets and links of files that are imported into a corpus."""
 
 from __future__ import annotations
 
@@ -21,18 +21,21 @@ from core.questions import GOLD, QuestionFile, read_file
 from core.watch import NO_WATCH, Watch
 
 FILES = "files"
-UNFIT = re.compile(r"[^a-z0-9]+")  # what no name of a set holds
+UNFIT = re.compile(r"[^a-z0-9]+")  # characters that names of sets do not hold
 
 
 @dataclass
 class Found:
-    """What files hold: documents, question sets by name, links, and sentences on what was recognised and left out."""
+    """The content of files: documents, question sets by name, links, and notes.
+
+    The notes are sentences on what was recognised and left out.
+    """
 
     documents: list[Document] = field(default_factory=list)
     sets: dict[str, QuestionFile] = field(default_factory=dict)
     links: list[Link] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    plain: Read = field(default_factory=Read)  # what came of those in no published format
+    plain: Read = field(default_factory=Read)  # the files in no published format
 
 
 def found_in(
@@ -44,10 +47,14 @@ def found_in(
     watch: Watch = NO_WATCH,
     encoding: str = "",
 ) -> Found:
-    """What the files hold, for a corpus of that name; see `core.corpus.bring`. Raises BadInput."""
+    """Return the content of files, for a corpus of that name.
+
+    The parameters are those of `core.corpus.bring`. Raises BadInput.
+    """
     if format not in (FILES, *FORMATS):
         raise BadInput(
-            f"There is no format “{shorten(format)}” of documents.{nearest(format, [FILES, *FORMATS])}"
+            f"There is no format “{shorten(format)}” of "
+            f"documents.{nearest(format, [FILES, *FORMATS])}"
         )
     if format != FILES and len(files) != 1:
         raise BadInput(f"Give one file or folder in the format “{format}”, not {len(files)}.")
@@ -76,7 +83,10 @@ def found_in(
                     []
                     if sets
                     else [
-                        f"{file.name} holds no judgements (qrels/NAME.tsv), so its queries are left out."
+                        (
+                            f"{file.name} holds no judgements (qrels/NAME.tsv), so its queries "
+                            "are left out."
+                        )
                     ]
                 )
     finally:
@@ -92,17 +102,20 @@ def found_in(
 
 
 def _folder_in(file: Path, folder: Path) -> Path | None:
-    """The folder in BEIR's form that a zip holds, unpacked; None for another file."""
+    """Unpack the BEIR folder of a zip and return it; None for any other file."""
     try:
         return unpacked(file, folder) if file.suffix.lower() == ".zip" and file.is_file() else None
     except BadInput:
-        return None  # who reads the zip says what is wrong
+        return None  # the reader of the zip reports the fault
 
 
 def _wanted(
     name: str, file: Path, form: str, questions: str | Path, taken: Mapping[str, QuestionFile]
 ) -> dict[str, Path | None]:
-    """The sets that are wanted of a published file, each with its file of questions where it has one."""
+    """Return the names of the sets to read from a published file.
+
+    Each has its file of questions, or None if the published file holds them.
+    """
     if questions and name not in taken:
         return {name: Path(questions)}
     if name not in taken:

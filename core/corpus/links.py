@@ -1,4 +1,4 @@
-"""Links between the documents of a corpus, as references are, and files of them."""
+"""Links between the documents of a corpus, such as references, and files of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.errors import BadInput, shorten
 from core.graph.columns import Table
 from core.io.files import lines
 
-LINKS = "links.tsv"  # the file of links beside documents
+LINKS = "links.tsv"  # the file of links in a folder of documents
 COLUMNS = ("source", "target", "type", "count")
 HEADERS = {("from", "to"), ("source", "target"), ("head", "tail")}
 MAX_BYTES = 1 << 32  # bytes of text that a file of links may hold
@@ -20,7 +20,7 @@ MAX_BYTES = 1 << 32  # bytes of text that a file of links may hold
 
 @dataclass(frozen=True, slots=True, order=True)
 class Link:
-    """That one document leads to another, by their ids: of some type, and how often or how strongly."""
+    """A link from one document to another, by ids, with a type and a count or weight."""
 
     source: str
     target: str
@@ -29,9 +29,10 @@ class Link:
 
 
 def read_links(file: FilePath) -> list[Link]:
-    """The links of a file, one a line: from, to, and where it tells them type and count, separated by tabs, below a header or not.
+    """Read the links of a file, one a line.
 
-    Raises BadInput, naming file and line, for a line that is none.
+    The tab-separated columns are source, target and, optionally, type and count. A header is
+    allowed. Raises BadInput that names file and line for a line that is no link.
     """
     found = []
     for number, line in lines(file, most=MAX_BYTES):
@@ -63,13 +64,13 @@ def _link(file: FilePath, number: int, cells: list[str], line: str) -> Link:
 
 
 def links_beside(folder: FilePath) -> list[Link]:
-    """The links that a folder of documents holds as `links.tsv`, plain or gzipped; none where it has no such file."""
+    """Return the links in a folder's `links.tsv`, plain or gzipped; empty without that file."""
     files = [file for file in (folder / LINKS, folder / f"{LINKS}.gz") if file.is_file()]
     return read_links(files[0]) if files else []
 
 
 def table_of(links: Iterable[Link]) -> Table:
-    """The table of some links, each pair and type once, with the counts of repeated ones added."""
+    """Return a table of links. The counts of repeated links are added."""
     import pyarrow as pa
 
     counts: dict[tuple[str, str, str], float] = {}
@@ -85,13 +86,13 @@ def table_of(links: Iterable[Link]) -> Table:
 
 
 def links_in(table: Table | None) -> list[Link]:
-    """The links of such a table."""
+    """Return the links of a table made by `table_of`."""
     if table is None:
         return []
     return [Link(*row) for row in zip(*(table.arrow.column(name).to_pylist() for name in COLUMNS))]
 
 
 def digest_of(table: Table) -> str:
-    """The sha256 of a table of links in hex."""
+    """Return the SHA-256 digest of a table of links in hex."""
     rows = zip(*(table.arrow.column(name).to_pylist() for name in COLUMNS))
     return sha256("\n".join("\t".join(map(str, row)) for row in rows).encode()).hexdigest()

@@ -1,5 +1,7 @@
-"""Entities of a corpus's graphs that are the same under several names: merges that are saved beside the corpus and done again on each graph
-that is built of it."""
+"""Merges of a corpus's entities that have several names.
+
+They are saved with the corpus and applied again to each graph that is built from it.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +19,22 @@ from core.io.durable import write_whole
 from core.sharing import check_may_change
 
 FILE = "mends.json"
-MOST = 5_000  # merges of a corpus
+MOST = 5_000  # merges per corpus
 
 
 @dataclass(frozen=True)
 class Mends:
-    """The merges of a corpus in their order, and the pairs of names that are not the same, so that they are not suggested again."""
+    """The merges of a corpus in their order, and the refused pairs of names.
+
+    Refused pairs are known to differ, so they are not suggested again.
+    """
 
     edits: tuple[Edit, ...] = ()
     refused: tuple[tuple[str, str], ...] = ()
 
     @property
     def digest(self) -> str:
-        """A short hash of the merges; empty where there are none."""
+        """A short hash of the merges; empty if there are none."""
         if not self.edits:
             return ""
         return hashlib.sha256(
@@ -37,7 +42,10 @@ class Mends:
         ).hexdigest()[:16]
 
     def accepted(self, edits: Iterable[Edit]) -> Mends:
-        """With some merges more, whose names are no longer said not to be the same. Raises BadInput where there are too many."""
+        """Return these with more merges, whose names are no longer refused.
+
+        Raises BadInput if there are too many.
+        """
         more = list(edits)
         every = tuple(dict.fromkeys([*self.edits, *more]))
         if len(every) > MOST:
@@ -45,12 +53,12 @@ class Mends:
         return replace(self, edits=every).allowing([edit.names for edit in more])
 
     def without(self, edits: Iterable[Edit]) -> Mends:
-        """Without some of the merges."""
+        """Return these without some of the merges."""
         forgotten = set(edits)
         return replace(self, edits=tuple(edit for edit in self.edits if edit not in forgotten))
 
     def refusing(self, names: Iterable[Sequence[str]]) -> Mends:
-        """With some pairs of names that are not the same, and without the merges of these."""
+        """Return these with more refused pairs of names, and without the merges of these names."""
         more = [pair(name, other) for name, other in names]
         edits = tuple(
             edit
@@ -60,18 +68,18 @@ class Mends:
         return replace(self, edits=edits, refused=tuple(dict.fromkeys([*self.refused, *more])))
 
     def allowing(self, names: Iterable[Sequence[str]]) -> Mends:
-        """Without some of the pairs of names that are not the same."""
+        """Return these without some of the refused pairs."""
         allowed = {pair(name, other) for name, other in names}
         return replace(self, refused=tuple(one for one in self.refused if one not in allowed))
 
 
 def pair(name: str, other: str) -> tuple[str, str]:
-    """Two names in the order that both directions share."""
+    """Return two names in a fixed order."""
     return (name, other) if name < other else (other, name)
 
 
 def mends_of(corpus: Corpus) -> Mends:
-    """The merges that are saved for a corpus; none where there is no file. Raises StoreError for a damaged one."""
+    """Return the merges that are saved for a corpus. Raises StoreError for a damaged file."""
     file = corpus.folder / FILE
     try:
         saved = digests.check_marked(json.loads(file.read_text("utf-8")))
@@ -87,7 +95,10 @@ def mends_of(corpus: Corpus) -> Mends:
 
 
 def mend(corpus: Corpus, change: Callable[[Mends], Mends]) -> Mends:
-    """What is saved after a change of the merges of a corpus. Raises BadInput, StoreError, NotAllowed where the corpus is another's."""
+    """Change the saved merges of a corpus and return them.
+
+    Raises BadInput, StoreError, and NotAllowed if the corpus belongs to another person.
+    """
     if corpus.own:
         check_may_change(OWNED_AS, corpus.name)
     with locked(corpus.folder):

@@ -1,8 +1,9 @@
-"""Corpora as they are published, with their questions: one table of forms, and how a file of one is recognised.
+"""Corpora in published forms, with their questions, and how their files are recognised.
 
 | sets | form | schema from |
 |---|---|---|
-| HotpotQA, 2WikiMultihopQA, MuSiQue, HippoRAG's copies, ALCE, QuALITY, UltraDomain, CRAG | `rows` | `core.questions.gold` |
+| HotpotQA, 2WikiMultihopQA, MuSiQue, HippoRAG's copies of them | `rows` | `core.questions.gold` |
+| ALCE, QuALITY, UltraDomain, CRAG | `rows` | `core.questions.gold` |
 | HippoRAG's corpora, MultiHop-RAG's, BSARD's articles | `passages` | rows with a title and a text |
 | GraphRAG-Bench | `graphrag-bench` | github.com/GraphRAG-Bench/GraphRAG-Benchmark |
 | BEIR, MTEB | `beir` | `core.corpus.beir` |
@@ -44,9 +45,21 @@ BOOK = "book"
 def read(
     format: str, path: FilePath, sets: Sets, watch: Watch = NO_WATCH, titled: Titled | None = None
 ) -> Read:
-    """The documents of a published corpus and the questions of its sets, by name: each from its own file where one is given, else from
-    the corpus's own. `format` is one of `FORMATS`, and `watch` hears the share read. `titled` has the documents of files before, which are
-    not given again. Raises BadInput, naming file and line, for what cannot be read."""
+    """Read the documents of a published corpus and the questions of its sets, by name.
+
+    Parameters
+    ----------
+    format : one of `FORMATS`.
+    path : the published file or folder.
+    sets : for each set its own file of questions, or None if the corpus's file holds them.
+    watch : receives the share that was read.
+    titled : documents of earlier files, which are not returned again.
+
+    Raises
+    ------
+    BadInput
+        Naming file and line, for what cannot be read.
+    """
     titled = titled or Titled()
     before, titled.source = len(titled.found), path.name
     documents, asked = FORMATS[format](path, sets, watch, titled)
@@ -54,8 +67,10 @@ def read(
 
 
 def form_of(path: FilePath, columns: Mapping[str, str] | None = None) -> str:
-    """The format of a published file or folder, by its names and the keys of its first rows; empty where it is none of them, cannot be
-    read, or has the column of texts that is named.
+    """Return the format of a published file or folder; empty if it has none.
+
+    It is recognised by names and by the keys of the first rows. A file that cannot be read, or that
+    has the column of texts named in `columns`, has none.
 
     >>> from pathlib import Path
     >>> from core.corpus.published import form_of
@@ -74,24 +89,24 @@ def form_of(path: FilePath, columns: Mapping[str, str] | None = None) -> str:
             for _, row in islice(file_rows(path, most=MAX_BYTES, longest=LONGEST_ROW), LOOKED_AT)
         ]
     except BadInput:
-        return ""  # who reads it says what is wrong
+        return ""  # the reader of the file reports the fault
     if columns and any(columns.get("text") in row for row in first):
         return ""
     return form_of_rows(path.suffix.lower(), first)
 
 
 def form_of_rows(suffix: str, first: Sequence[Mapping]) -> str:
-    """Return the format of the file whose first rows these are; empty where it is none of them."""
+    """Return the format of a file by its first rows; empty if it has none."""
     if any({"corpus_name", "context"} <= row.keys() for row in first):
         return GRAPHRAG_BENCH
     asks = any(key in row for row in first for key in (*QUESTIONS[:-1], "questions"))
     if asks and passages_of(first):
         return ROWS
-    return PASSAGE_ROWS if suffix in ARROW else ""  # which is no table of documents elsewhere
+    return PASSAGE_ROWS if suffix in ARROW else ""  # other files may be tables of documents
 
 
 def passages_of(rows: Sequence[Mapping]) -> list[Passage]:
-    """Return the passages that some rows bring along; none of a row whose passages are of no known form."""
+    """Return the passages that rows hold. Rows with passages of unknown form have none."""
     found: list[Passage] = []
     for row in rows:
         with suppress(Unfit):
@@ -100,14 +115,20 @@ def passages_of(rows: Sequence[Mapping]) -> list[Passage]:
 
 
 def rows(path: FilePath, sets: Sets, watch: Watch, titled: Titled) -> Read:
-    """Questions in rows that bring their passages along, as `core.questions.gold.passages` has them: HotpotQA and 2WikiMultihopQA
-    (`context`), MuSiQue (`paragraphs`), HippoRAG's copies of them, ALCE (`docs`), CRAG (`search_results`), UltraDomain (`context`) and
-    QuALITY (`article`, for several `questions`).
+    """Read questions in rows that hold their passages, as `core.questions.gold.passages` finds
+    them.
 
-    A passage is a document by its title, else by its id; other texts of one title are numbered. The gold of a question are its
-    supporting passages where they are marked, or the one text that it is about where the corpus has several. Pages are read as HTML; those
-    without a text are left out and counted. A set without a file of its own has the questions of these rows. Raises BadInput where no row
-    brings a passage.
+    These are HotpotQA and 2WikiMultihopQA (`context`), MuSiQue (`paragraphs`), HippoRAG's copies of
+    them, ALCE (`docs`), CRAG (`search_results`), UltraDomain (`context`) and QuALITY (`article`,
+    for several `questions`).
+
+    A passage becomes a document with its title as id, else its own id. Different texts of one title
+    are numbered. The gold documents of a question are its supporting passages if they are marked. A
+    question about one whole text has that text as gold, if the corpus has several. Pages are read
+    as HTML; those without a text are left out and counted. A set without a file of its own has the
+    questions of these rows.
+
+    Raises BadInput if no row holds a passage.
     """
     collected = Collected(path.name, next(iter(sets), path.name.split(".")[0]), None)
     collected.seen |= {*PASSAGES, "questions"}
@@ -130,7 +151,8 @@ def rows(path: FilePath, sets: Sets, watch: Watch, titled: Titled) -> Read:
     if not titled.found:
         found = ", ".join(list(collected.there)[:12])
         raise BadInput(
-            f"{path.name}: no row brings passages. Looked for {', '.join(PASSAGES)}; the rows have {shorten(found, 200)}."
+            f"{path.name}: no row brings passages. Looked for {', '.join(PASSAGES)}; the "
+            f"rows have {shorten(found, 200)}."
         )
     if whole and len(titled.found) == 1:
         asked = [replace(one, gold=()) for one in collected.questions]
@@ -144,13 +166,20 @@ def rows(path: FilePath, sets: Sets, watch: Watch, titled: Titled) -> Read:
 
 
 def _as_written(row: Mapping, text: str) -> str:
-    """A question's text with its blanks as they are published, by which what was asked and saved of it is known."""
+    """Return a question's text with its blanks as published.
+
+    Earlier results of the question are saved under this text.
+    """
     written = row.get("question")
     return written if isinstance(written, str) and " ".join(written.split()) == text else text
 
 
 def _added(titled: Titled, one: Passage, text: str) -> str:
-    """The id of the document that a passage is: its title, or of a whole text its own id; else the other of both, or the file's name."""
+    """Add a passage as a document and return its id.
+
+    The id is the passage's title, or its own id for a whole text; else the other of both, else the
+    file's name.
+    """
     named = (one.id, one.title) if one.whole else (one.title, one.id)
     return titled.add(
         next(filter(None, named), titled.source.split(".")[0]), text, one.title or None
@@ -158,7 +187,7 @@ def _added(titled: Titled, one: Passage, text: str) -> str:
 
 
 class _Pages:
-    """The texts of HTML pages, read in another process; those without one are counted."""
+    """Reads the texts of HTML pages in another process, and counts pages without a text."""
 
     def __init__(self, stack: ExitStack):
         self._stack, self._empty = stack, 0
@@ -177,18 +206,24 @@ class _Pages:
         return document.text
 
     def left_out(self, name: str) -> tuple[str, ...]:
-        """A sentence on the pages that were left out."""
+        """Return a sentence on the pages that were left out."""
         if self._empty:
             return (
-                f"Left out of {name}: {self._empty:,} page{'s' * (self._empty != 1)} without a text.",
+                (
+                    f"Left out of {name}: {self._empty:,} page{'s' * (self._empty != 1)} without "
+                    "a text."
+                ),
             )
         return ()
 
 
 def passage_rows(path: FilePath, sets: Sets, watch: Watch, titled: Titled) -> Read:
-    """Rows with a title and a text, a document each by its title, as HippoRAG gives its corpora and MultiHop-RAG its own; without a title
-    by its id. Their columns are found by their usual names. Questions are in a file of their own, else in the same rows: `question`,
-    `answer` or `answers` where they are known, and the gold documents."""
+    """Read rows with a title and a text, each a document with its title as id.
+
+    HippoRAG's corpora and MultiHop-RAG's have this form. Without a title the row's id is taken.
+    Columns are found by their usual names. Questions come from a file of their own, else from the
+    same rows: `question`, `answer` or `answers` if known, and the gold documents.
+    """
     for where, row in file_rows(path, watch, MAX_BYTES):
         with RowErrors(path, where):
             roles = guessed([key for key, value in row.items() if value is not None])
@@ -198,8 +233,11 @@ def passage_rows(path: FilePath, sets: Sets, watch: Watch, titled: Titled) -> Re
 
 
 def graphrag_bench(path: FilePath, sets: Sets, watch: Watch, titled: Titled) -> Read:
-    """GraphRAG-Bench (Xiang et al., 2025): rows with `corpus_name` and `context`, a document each; questions with `answer` and `source`,
-    the name of their document, which is their gold where the corpus has several."""
+    """Read GraphRAG-Bench (Xiang et al., 2025).
+
+    Each row with `corpus_name` and `context` is a document. Questions have `answer` and `source`,
+    the name of their document, which is their gold document if the corpus has several.
+    """
     for where, row in file_rows(path, watch, MAX_BYTES, longest=LONGEST_ROW):
         with RowErrors(path, where):
             titled.add(row["corpus_name"], row["context"])
@@ -210,7 +248,10 @@ def graphrag_bench(path: FilePath, sets: Sets, watch: Watch, titled: Titled) -> 
 
 
 def book(path: FilePath, sets: Sets, watch: Watch, titled: Titled) -> Read:
-    """One plain text, a document by its file's name; questions are rows with `question` and `answer` or `answers`."""
+    """Read one plain text as a document with its file's name as id.
+
+    Questions are rows with `question` and `answer` or `answers`.
+    """
     with opened(path, watch, MAX_BYTES) as source:
         text = text_of(path.name, source.read())
     name = path.name.split(".")[0]
@@ -237,10 +278,13 @@ TITLES = {
     BOOK: "one plain text, a document by its file's name",
 }
 """The content of a file, in words."""
-# formats whose own rows are questions
+# formats whose rows hold the questions
 BRING_QUESTIONS = frozenset(name for name, form in FORMATS.items() if form is rows)
 
 
 def _questions(path: FilePath, name: str, *more: str) -> QuestionFile:
-    """The questions of a file in any format, their gold documents under the usual keys or under `more` of them."""
+    """Read the questions of a file in any format.
+
+    Their gold documents are found under the usual keys, and under those in `more`.
+    """
     return read_file(path, name, most=MAX_BYTES, gold=(*GOLD, *more))

@@ -1,7 +1,8 @@
-"""Gold passages as question sets name them: a whole document by its id, or the part of one that holds a quotation.
+"""Names of gold passages: a document's id, or an id with a quotation.
 
-The name of the latter is the document's id and the quotation on a line of its own, so that it names the same passage however the document
-is cut into chunks.
+An id alone stands for the whole document. The quotation stands on a second line and marks the part
+of the document that holds it. Such a name fits the same passage however the document is cut into
+chunks.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ MARK = "\n"
 
 
 def passage_name(document: str, quote: str = "") -> str:
-    """The name of the passage of a document that holds a quotation; without one the document's id.
+    """Return the name of the passage that holds a quotation; the document's id without one.
 
     >>> from core.corpus.quoted import passage_name
     >>> passage_name("may.md", "Ann Lee built  the harbour."), passage_name("may.md")
@@ -24,7 +25,9 @@ def passage_name(document: str, quote: str = "") -> str:
 
 
 def parts_of(passage: str) -> tuple[str, str]:
-    """The document's id and the quotation that a passage's name holds; the latter is empty where the whole document is meant.
+    """Return the document's id and the quotation in a passage's name.
+
+    The quotation is empty if the whole document is meant.
 
     >>> from core.corpus.quoted import parts_of
     >>> parts_of("may.md\\nAnn Lee built the harbour."), parts_of("may.md")
@@ -35,15 +38,17 @@ def parts_of(passage: str) -> tuple[str, str]:
 
 
 def holds(text: str, quote: str) -> bool:
-    """Return whether a text holds a quotation, case, typography and blanks between its words aside.
+    """Return whether a text holds a quotation, ignoring case, typography and blanks.
 
-    Any text holds an empty one.
+    Any text holds an empty quotation.
     """
     return quote in squeezed(text) or alike(quote) in alike(text)
 
 
 def halves(quote: str) -> tuple[str, str]:
-    """The first and the second half of a quotation's words, one of which is whole in a chunk wherever a single cut goes through it.
+    """Return the first and second half of a quotation's words.
+
+    Wherever a single cut goes through the quotation, one half is whole in a chunk.
 
     >>> from core.corpus.quoted import halves
     >>> halves("Ann Lee built the harbour.")
@@ -55,11 +60,11 @@ def halves(quote: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=4096)
 def alike(text: str) -> str:
-    """Return what texts have in common that differ in case, typography and blanks."""
+    """Return a text without differences in case, typography and blanks."""
     return squeezed(fold(text))
 
 
 @lru_cache(maxsize=4096)
 def squeezed(text: str) -> str:
-    """A text on one line, with single blanks."""
+    """Return a text on one line with single blanks."""
     return " ".join(text.split())

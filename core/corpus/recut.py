@@ -1,4 +1,4 @@
-"""Chunks of documents that were cut before: of a corpus that has changed only what is new is cut."""
+"""Reuse of chunks: of a changed corpus, only new documents are cut."""
 
 from __future__ import annotations
 
@@ -17,22 +17,28 @@ from core.graph.columns import Table
 from core.graph.store import Graph
 from core.io import digests
 
-FILE = "documents.npz"  # beside a graph: of which documents its chunks are
-# documents to the chunks of each by itself, in their order
+FILE = "documents.npz"  # in a graph's folder: the documents of its chunks
+# returns the chunks of documents, each cut by itself, in their order
 Cutter = Callable[[Iterable[Document]], Table]
 
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """The chunks of some documents: those of a document follow each other in `chunks`, as many as `counts` says (int64 [documents]);
-    `keys` are the first half of the documents' digests, uint64 [documents, 2]."""
+    """The chunks of some documents.
+
+    Parameters
+    ----------
+    keys : the first half of the documents' digests, uint64 [documents, 2].
+    counts : number of chunks of each document, int64 [documents].
+    chunks : the chunks; those of a document follow each other.
+    """
 
     keys: np.ndarray
     counts: np.ndarray
     chunks: Table
 
     def rows(self, keys: np.ndarray) -> np.ndarray:
-        """For each key its document's row, or -1, int64."""
+        """Return the row of the document of each key, or -1; int64."""
         if not len(self.keys):
             return np.full(len(keys), -1, np.int64)
         order = np.argsort(self.keys[:, 0], kind="stable")
@@ -41,8 +47,10 @@ class Cuts:
 
 
 def recut(corpus: Corpus, cut: Cutter, before: Cuts | None) -> tuple[Cuts, int]:
-    """The chunks of all documents of a corpus, as `cut` makes them of the documents, and how many of these it was given: those whose
-    chunks are not in `before`, which the same cutter made.
+    """Return the chunks of a corpus, and the number of documents that were cut.
+
+    Only documents whose chunks are not in `before` are given to `cut`. `before` must come from the
+    same cutter.
 
     >>> from core.corpus.chunks import as_given
     >>> from core.corpus.recut import recut
@@ -66,7 +74,7 @@ def recut(corpus: Corpus, cut: Cutter, before: Cuts | None) -> tuple[Cuts, int]:
         return Cuts(keys, counts, fresh), len(new)
     old = known >= 0
     counts[old] = before.counts[known[old]]
-    # of each document's chunks, in the chunks before with the fresh ones behind them
+    # row of each document's first chunk in the old chunks followed by the new ones
     first = np.zeros(len(keys), np.int64)
     first[old] = (np.cumsum(before.counts) - before.counts)[known[old]]
     first[new] = len(before.chunks) + np.cumsum(counts[new]) - counts[new]
@@ -76,22 +84,32 @@ def recut(corpus: Corpus, cut: Cutter, before: Cuts | None) -> tuple[Cuts, int]:
 
 
 def keys_of(corpus: Corpus) -> np.ndarray:
-    """The first half of the digest of each document, uint64 [documents, 2]."""
+    """Return the first half of each document's digest, uint64 [documents, 2]."""
     halves = bytes.fromhex("".join(digest[:32] for digest in corpus.table.texts("digest")))
     return np.frombuffer(halves, "<u8").reshape(-1, 2)
 
 
 @dataclass
 class Recut:
-    """Where a build finds chunks that were cut before, and what it cut: `folders` of graphs, the first that fits is taken; without any,
-    all is cut and nothing remembered."""
+    """The chunks that a build can reuse, and those that it cut.
+
+    Parameters
+    ----------
+    folders : folders of graphs; the first one that fits is used. Without any, all documents are cut
+        and nothing is remembered.
+    cutter : the name of the cutter that was used.
+    cuts : the chunks after `chunks` was called.
+    """
 
     folders: tuple[Path, ...] = ()
     cutter: str = ""
     cuts: Cuts | None = field(default=None, repr=False)
 
     def chunks(self, corpus: Corpus, cutter: str, cut: Cutter) -> tuple[Table, int]:
-        """The chunks of a corpus by the cutter of a name, and how many documents were cut for it."""
+        """Return the chunks of a corpus, and the number of documents that were cut.
+
+        `cutter` is the name of the cutter `cut`.
+        """
         if not self.folders:
             return cut(corpus), len(corpus)
         before = next(
@@ -101,7 +119,11 @@ class Recut:
         return self.cuts.chunks, fresh
 
     def written(self, graph: Graph) -> Callable[[IO[bytes]], None] | None:
-        """Writes of which documents the chunks of a graph are, to be put beside it as `FILE`; None where it has other chunks."""
+        """Return a function that writes which documents a graph's chunks belong to.
+
+        Its output is saved as `FILE` in the graph's folder. Returns None if the graph has other
+        chunks.
+        """
         chunks, cuts = graph.columns.chunks, self.cuts
         if cuts is None or chunks is None or len(chunks) != len(cuts.chunks):
             return None
@@ -112,7 +134,10 @@ class Recut:
 
 
 def saved(folder: Path, cutter: str) -> Cuts | None:
-    """The chunks that the graph in a folder has of its documents, by this cutter; None where it has others, or they cannot be read."""
+    """Return the chunks, made by this cutter, of the graph in a folder.
+
+    Returns None if the graph has other chunks, or they cannot be read.
+    """
     try:
         digests.check_sealed(folder / FILE)
         with np.load(folder / FILE) as known:
@@ -133,7 +158,7 @@ def saved(folder: Path, cutter: str) -> Cuts | None:
 
 
 def _counted(chunks: Table, ids: list[str]) -> np.ndarray:
-    """How many chunks each document has, by their ids, in the order of both."""
+    """Return the number of chunks of each document, in the order of `ids`."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,4 +1,4 @@
-"""Sentences of a text, by a small rule."""
+"""Split a text into sentences by simple rules."""
 
 from __future__ import annotations
 
@@ -13,22 +13,26 @@ BREAK = re.compile(
     rf"(?<![.!?…؟۔।॥])[.!?…؟۔।॥]++[{CLOSERS}]*+(?=\s)|[。！？｡．]+[{CLOSERS}]*|\n[^\S\n]*(?=\n)"
 )
 ABBREVIATED = re.compile(
-    r"(?:^|[\s(\"'“‘])(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|cf|etc|e\.g|i\.e|al|No|Nos|Fig|Figs|Eq|Sec|Vol|Inc|Ltd|Co|Corp|"
-    r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Oct|Nov|Dec|approx|Gen|Col|Capt|Lt|Rev|Hon|Messrs|pp|U\.S|U\.K)$"
+    r"(?:^|[\s(\"'“‘])(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|cf|etc|e\.g|i\.e|al|"
+    r"No|Nos|Fig|Figs|Eq|Sec|Vol|Inc|Ltd|Co|Corp|"
+    r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Oct|Nov|Dec|"
+    r"approx|Gen|Col|Capt|Lt|Rev|Hon|Messrs|pp|U\.S|U\.K)$"
 )
-LONGEST_ABBREVIATION = 12  # with the character before it
+LONGEST_ABBREVIATION = 12  # characters, including the one before it
 ORDINAL = re.compile(r"(?:^|\s)\d{1,2}$")  # "am 3. Oktober"
-ORDINALS = ("de", "da", "nb", "fi", "cs", "hu", "pl")  # whose ordinal numbers have a full stop
+# Languages that write ordinal numbers with a full stop
+ORDINALS = ("de", "da", "nb", "fi", "cs", "hu", "pl")
 NEXT_WORD = re.compile(r"\s*[\"'“‘(\[«]*(\w)")
 
 
 def sentences(text: str, code: str = "") -> list[Span]:
-    """Where each sentence of a text begins and ends, in characters, without the blanks around it.
+    """Return the start and end of each sentence in characters, without outer blanks.
 
-    A sentence ends after a full stop, question or exclamation mark with its closing quotes where a blank follows, after a Chinese or
-    Japanese one anywhere, and before an empty line. A full stop does not end it after a common abbreviation or an initial, or where the
-    next word begins with a small letter; of a language other than English, by its `code`, after its abbreviations and ordinal numbers
-    neither.
+    A sentence ends after a full stop, question mark or exclamation mark, with closing quotes, if a
+    blank follows. It also ends after a Chinese or Japanese mark, and before an empty line. A full
+    stop does not end it after a common abbreviation or an initial, or if the next word begins with
+    a small letter. The `code` of another language than English adds its abbreviations and ordinal
+    numbers.
 
     >>> from core.corpus.sentences import sentences
     >>> text = "Dr. Li came. “Why?” she asked. 天气很好。我们走吧！"
@@ -48,7 +52,7 @@ def sentences(text: str, code: str = "") -> list[Span]:
 
 
 def _ends(text: str, match: re.Match[str], code: str) -> bool:
-    """Whether a sentence ends with these marks."""
+    """Return whether a sentence ends with these marks."""
     marks = match.group()
     if marks[0] not in ".!?…":
         return True
@@ -74,7 +78,7 @@ def _ends(text: str, match: re.Match[str], code: str) -> bool:
 
 @cache
 def _own_abbreviations(code: str) -> re.Pattern[str] | None:
-    """The abbreviations of a language at the end of a text; None where none are known."""
+    """Return a pattern for a language's abbreviations at the end of a text; None if unknown."""
     known = language(code)
     if known is None or not known.abbreviations:
         return None

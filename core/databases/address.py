@@ -1,4 +1,4 @@
-"""Addresses of databases, and the keys for them."""
+"""Addresses of databases, and their keys."""
 
 from __future__ import annotations
 
@@ -19,8 +19,15 @@ HOW = 'export HOPSCOPE_KEY_MINE="{url} name:password", and name that variable'
 
 @dataclass(frozen=True)
 class Address:
-    """Where a database answers. `kind` is `SPARQL` or `BOLT`; `url` is what its driver connects to, `title` what sentences call it, and
-    `database` the one that is asked where a server of Bolt holds several."""
+    """The address of a database.
+
+    Parameters
+    ----------
+    kind : `SPARQL` or `BOLT`.
+    url : to which the driver connects.
+    title : its name in messages.
+    database : the one to query, if a Bolt server holds several.
+    """
 
     kind: str
     url: str
@@ -28,30 +35,34 @@ class Address:
     database: str = ""
 
     def key(self, variable: str = "") -> str:
-        """The key for it: that of an environment variable HOPSCOPE_KEY_..., else the one in the file of keys; empty where there is none.
+        """Return the key of the database, `name:password` or a token; empty if there is none.
 
-        It is `name:password`, or a token. Raises ModelUnavailable where the variable holds no key for this address.
+        It is read from an environment variable HOPSCOPE_KEY_..., else from the file of keys. Raises
+        ModelUnavailable if the variable holds no key for this address.
         """
         return key_for(variable, self.url, self.title) if variable else saved_key(self.url)
 
     @property
     def wants_key(self) -> str:
-        """What to do where it asks for a name and password."""
+        """Advice for a database that asks for a name and password."""
         return HOW.format(url=self.url.partition("?")[0])
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is the address of a database and no file."""
+    """Return whether a text is the address of a database rather than a file."""
     return "://" in text
 
 
 def address_of(text: str) -> Address:
-    """The address that a text is; http:// and https:// are SPARQL endpoints. Raises BadInput where it is none or holds a password, and
-    BadParameter where Hopscope is shared and its host is not allowed (`core.models.hosts`).
+    """Parse the address of a database; http:// and https:// are SPARQL endpoints.
+
+    Raises BadInput if it is no address or holds a password, and BadParameter if Hopscope is shared
+    and the host is not allowed (`core.models.hosts`).
 
     >>> from core.databases.address import address_of
     >>> address_of("sparql+https://example.org/sparql")
-    Address(kind='sparql', url='https://example.org/sparql', title='example.org/sparql', database='')
+    Address(kind='sparql', url='https://example.org/sparql', title='example.org/sparql',
+    database='')
     >>> address_of("bolt://localhost:7687/films").database
     'films'
     """
@@ -69,7 +80,8 @@ def address_of(text: str) -> Address:
         ) from None
     if secret:
         raise BadInput(
-            "An address holds no name and no password: others may see it. Put them into a variable, as the docs on graphs say."
+            "An address holds no name and no password: others may see it. Put them into a "
+            "variable, as the docs on graphs say."
         )
     if parts.scheme in WEB:
         kind = SPARQL
@@ -87,7 +99,8 @@ def address_of(text: str) -> Address:
     check_host(url if kind == SPARQL else f"http://{parts.netloc}/")
     if kind == BOLT and shared() and parts.scheme.startswith("neo4j"):
         raise BadInput(
-            "A neo4j:// server says itself which computers answer; where Hopscope is shared, use bolt:// or bolt+s://."
+            "A neo4j:// server says itself which computers answer; where Hopscope is shared, "
+            "use bolt:// or bolt+s://."
         )
     if kind == SPARQL:
         return Address(kind, url, parts.netloc + parts.path.rstrip("/"))

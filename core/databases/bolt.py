@@ -1,4 +1,7 @@
-"""Nodes and relationships of a database that speaks Bolt and Cypher (Neo4j, Memgraph, ArcadeDB ...), copied into a file of GraphML."""
+"""Copy a database that speaks Bolt and Cypher into a GraphML file.
+
+Such databases are Neo4j, Memgraph, ArcadeDB and others.
+"""
 
 from __future__ import annotations
 
@@ -23,37 +26,43 @@ from core.graph.readers.graphml import EDGE_LABELS, NODE_LABELS, READ_OF_EDGES, 
 ABSENT = (
     "The driver of databases that speak Bolt is not installed here; get it with: pip install neo4j"
 )
-# properties that call a node which has none of the usual ones
+# properties that name a node without any of the usual ones
 OTHER_NAMES = ("id", "uuid", "fullname", "code")
 OF_NODES = tuple(sorted({*NODE_LABELS, *OTHER_NAMES, *READ_OF_NODES}))
 OF_EDGES = tuple(sorted({*EDGE_LABELS, *READ_OF_EDGES} - {"type"}))
 NODES_AT_ONCE = 1_000
-RECORDS = 500  # that the driver takes at a time
+RECORDS = 500  # records that the driver fetches at a time
 LONGEST = 20_000  # characters of a property
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-ID, OLD_ID = "elementId", "id"  # functions of Cypher; the second of older servers
+ID, OLD_ID = "elementId", "id"  # Cypher functions; the second is for older servers
 TAKEN = "[k IN keys({0}) WHERE toLower(k) IN ${1} | [k, {0}[k]]]"
 ALL = "MATCH (a)-[r]->(b) RETURN {id}(a), type(r), {id}(b), {taken} LIMIT $most"
 NODES = "MATCH (n) WHERE {id}(n) IN $ids RETURN {id}(n), labels(n), keys(n), {taken}"
 
 
 def missing() -> str:
-    """Why no such database can be asked here, as a sentence; empty where one can."""
+    """Return the reason why no such database can be queried here; empty if one can."""
     return "" if importlib.util.find_spec("neo4j") else ABSENT
 
 
 class Database:
-    """A database that is only read: in one transaction that is rolled back. Methods raise BadInput with a sentence that names it."""
+    """A database that is only read, in a transaction that is rolled back.
+
+    Methods raise BadInput with a sentence that names the database.
+    """
 
     def __init__(self, address: Address, key: str, limits: Limits):
         if missing():
             raise BadInput(ABSENT)
         self.address, self.limits, self._key = address, limits, key
-        # it warns of properties that no node has
+        # The driver warns of properties that no node has.
         logging.getLogger("neo4j").setLevel(logging.CRITICAL)
 
     def records(self, query: str, **given: Any) -> Iterator[list[Any]]:
-        """The records of a query. Another thread reads them, so that a database which is silent can be left."""
+        """Yield the records of a query.
+
+        Another thread reads them, so the caller can give up on a database that stops responding.
+        """
         batches: Queue[list[list[Any]] | Exception | None] = Queue(4)
         left = threading.Event()
         threading.Thread(target=self._read, args=(query, given, batches, left), daemon=True).start()
@@ -83,7 +92,7 @@ class Database:
     def _read(
         self, query: str, given: Mapping[str, Any], batches: Queue, left: threading.Event
     ) -> None:
-        """Puts the records into the queue, in batches; at the end None, or what went wrong."""
+        """Put the records into the queue in batches, then None or the error."""
 
         def put(what: Any) -> None:
             while not left.is_set():
@@ -102,7 +111,7 @@ class Database:
                         return
                 put(batch)
             put(None)
-        except Exception as error:  # whatever the driver raises is said by who waits
+        except Exception as error:  # the waiting thread reports the driver's error
             put(error)
 
     @contextmanager
@@ -125,31 +134,47 @@ class Database:
             try:
                 yield transaction
             finally:
-                with suppress(Exception):  # one that broke has nothing to roll back
+                with suppress(Exception):  # a broken transaction has nothing to roll back
                     transaction.rollback()
 
     def _fault(self, error: Exception) -> str:
-        """What the driver raised, as a sentence without anything that was sent."""
+        """Return the driver's error as a sentence, without anything that was sent."""
         from neo4j import exceptions
 
         who = self.address.title
         if isinstance(
             error, exceptions.AuthError | exceptions.AuthConfigurationError
         ) or "Unauthorized" in str(getattr(error, "code", "")):
-            return f"{who} wants a name and password, or refuses those given: {self.address.wants_key}."
+            return (
+                f"{who} wants a name and password, or refuses those given: "
+                f"{self.address.wants_key}."
+            )
         if isinstance(error, exceptions.Neo4jError):
-            return f"{who} refuses the query: {shorten(error.message or error.code or 'without a reason', 300)}"
+            return (
+                f"{who} refuses the query: "
+                f"{shorten(error.message or error.code or 'without a reason', 300)}"
+            )
         if isinstance(error, exceptions.DriverError | OSError):
             return f"{who} cannot be reached, or broke off. Is the address right, and does it run?"
         return f"{who} answers with what cannot be read: {type(error).__name__}."
 
 
 def copy(address: Address, key: str, limits: Limits, file: Path, query: str = "") -> list[str]:
-    """Writes the relationships of a database, or those that a query returns, and their nodes, as GraphML; sentences on what was left out.
+    """Write the relationships of a database, or of a query, and their nodes as GraphML.
 
-    Of nodes and relationships only the properties that the reader of GraphML takes are asked for. A node without a label, name or title is
-    called by its property id, uuid, fullName or code. A query returns relationships or paths. Raises BadInput where the database cannot be
-    reached, refuses, breaks off, sends too much or gives nothing, and what the limits' `watch` raises.
+    Only the properties that the reader of GraphML uses are requested. A node without a label, name
+    or title is named by its property id, uuid, fullName or code. A query must return relationships
+    or paths.
+
+    Returns
+    -------
+    Sentences on what was copied and left out.
+
+    Raises
+    ------
+    BadInput
+        If the database cannot be reached, refuses, breaks off, sends too much or has no data. The
+        errors of the limits' `watch` are raised too.
     """
     database = Database(address, key, limits)
     id = id_function(database)
@@ -160,13 +185,19 @@ def copy(address: Address, key: str, limits: Limits, file: Path, query: str = ""
     if not written:
         hint = ""
         if query:
-            hint = " for this query. It has to return relationships or paths, as in MATCH (a)-[r]->(b) RETURN r"
+            hint = (
+                " for this query. It has to return relationships or paths, as in MATCH "
+                "(a)-[r]->(b) RETURN r"
+            )
         raise BadInput(f"{address.title} gives no relationships{hint}.")
     of = f" of {whole:,}" if whole is not None and whole > written else ""
     cut = ", the most that were to be copied" if written >= limits.triples and (query or of) else ""
     several = "s" * (written != 1 or bool(of))
     return [
-        f"{written:,}{of} relationship{several} and {nodes:,} nodes copied from {address.title}{cut}.",
+        (
+            f"{written:,}{of} relationship{several} and {nodes:,} nodes copied from "
+            f"{address.title}{cut}."
+        ),
         *notes,
     ]
 
@@ -178,13 +209,24 @@ def write_graphml(
     edges: Iterable[tuple[Any, str, Any, list[Any]]],
     whole: int | None = None,
 ) -> tuple[int, int, list[str]]:
-    """Writes edges (source, type, target, properties) and their nodes, which are asked for, as GraphML: how many edges and nodes there are,
-    and sentences on the nodes. `whole` is how many edges there are to come, where that is known."""
+    """Write edges and their nodes as GraphML. The nodes are requested from the database.
+
+    Parameters
+    ----------
+    id : the Cypher function that returns ids.
+    edges : source, type, target and properties of each.
+    whole : the expected number of edges, if known.
+
+    Returns
+    -------
+    The numbers of edges and nodes, and sentences on the nodes.
+    """
     nodes: dict[Any, None] = {}
     written, limits = 0, database.limits
     with file.open("w", encoding="utf-8") as out:
         out.write(
-            '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="directed">\n'
+            '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph '
+            'edgedefault="directed">\n'
         )
         for edge in edges:
             _write_edge(out, *edge)
@@ -201,7 +243,7 @@ def write_graphml(
 
 
 def id_function(database: Database) -> str:
-    """The function that gives the ids of nodes there."""
+    """Return the Cypher function that gives the ids of nodes."""
     try:
         next(database.records(f"MATCH (n) RETURN {ID}(n) LIMIT 1"), None)
     except BadInput as error:
@@ -219,7 +261,7 @@ def _number(database: Database, query: str) -> int | None:
 
 
 def _edges(database: Database, id: str, query: str) -> Iterator[tuple[Any, str, Any, list[Any]]]:
-    """Source, type, target and properties of each relationship; one that a query returns twice comes once."""
+    """Yield source, type, target and properties of each relationship, without repetitions."""
     if not query:
         all_of_them = ALL.format(id=id, taken=TAKEN.format("r", "wanted"))
         for record in database.records(
@@ -243,7 +285,7 @@ def _edges(database: Database, id: str, query: str) -> Iterator[tuple[Any, str, 
 
 
 def _relationships(value: Any) -> Iterator[Any]:
-    """The relationships in what a record holds, those of paths and lists too."""
+    """Yield the relationships in a value of a record, also those in paths and lists."""
     from neo4j.graph import Path as GraphPath
     from neo4j.graph import Relationship
 
@@ -262,7 +304,10 @@ def _write_edge(out: TextIO, source: Any, kind: str, target: Any, taken: list[An
 
 
 def _write_nodes(out: TextIO, database: Database, id: str, ids: list[Any]) -> list[str]:
-    """Writes the nodes of these ids; sentences on how they are called, and which properties were not asked for."""
+    """Write the nodes of these ids.
+
+    Returns sentences on their names and on properties that were not copied.
+    """
     query, others, called, wanted = (
         NODES.format(id=id, taken=TAKEN.format("n", "wanted")),
         Counter[str](),
@@ -289,7 +334,7 @@ def _write_nodes(out: TextIO, database: Database, id: str, ids: list[Any]) -> li
                 f"<node id={quoteattr(_text(one))}>{kinds}{named}{_properties(rest)}</node>\n"
             )
         for one in some:
-            if one not in found:  # it was deleted meanwhile
+            if one not in found:  # it was deleted in the meantime
                 out.write(f"<node id={quoteattr(_text(one))}/>\n")
     notes = [
         f"{number:,} without a label, name or title: called by the property {key}."
@@ -317,12 +362,12 @@ def _data(key: str, value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """A value as XML can hold it, cut where it is long."""
+    """Return a value as text that XML can hold, cut if it is long."""
     return NO_XML.sub("", str(value))[:LONGEST]
 
 
 def _size(value: Any) -> int:
-    """About how many bytes a value took on the way."""
+    """Return the approximate number of transferred bytes of a value."""
     if isinstance(value, str | bytes):
         return len(value)
     if isinstance(value, list | tuple):

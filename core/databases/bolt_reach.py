@@ -1,4 +1,4 @@
-"""Nodes of a database that speaks Bolt and Cypher by their names, and the relationships at them."""
+"""Look up nodes by name, and their relationships, in a database that speaks Bolt and Cypher."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from core.errors import BadInput
 from core.graph.readers.graphml import NODE_LABELS
 from core.graph.readers.triple_file import TripleFile
 
-BATCH = 64  # nodes whose relationships one request asks for
+BATCH = 64  # nodes per request for relationships
 FEW = 20  # names that may be ids
 ID_BEHIND = re.compile(r".{1,500} \(([^\s()]{1,200})\)")
-ALIKE = 50  # nodes whose names differ in case only
+ALIKE = 50  # nodes whose names differ only in case
 EXACT = "MATCH (n) WHERE {tests} RETURN {id}(n), [{properties}] LIMIT 10000"
 ANY_CASE = (
     "MATCH (n) WITH n, [k IN keys(n) WHERE toLower(k) IN $keys | toString(n[k])] AS said "
@@ -33,19 +33,22 @@ ANY_CASE = (
 )
 OF_IDS = "MATCH (n) WHERE {id}(n) IN $ids RETURN {id}(n)"
 DEGREES = "MATCH (n)-[r]-() WHERE {id}(n) IN $ids RETURN {id}(n), count(r)"
-OUT = "MATCH (a)-[r]->(b) WHERE {id}(a) IN $ids WITH a, collect([{id}(r), type(r), {id}(b), {taken}])[..$most] AS some RETURN {id}(a), some"
+OUT = (
+    "MATCH (a)-[r]->(b) WHERE {id}(a) IN $ids WITH a, collect([{id}(r), type(r), {id}(b), "
+    "{taken}])[..$most] AS some RETURN {id}(a), some"
+)
 IN = OUT.replace("-[r]->", "<-[r]-")
 
 
 class BoltReach(Reach):
-    """A database over Bolt. Ids are those that its own function gives."""
+    """A database over Bolt. Ids are those of its own function."""
 
     def __init__(self, database: Database):
         self.database, self.limits, self.batch = database, database.limits, BATCH
         self._id = id_function(database)
 
     def named(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
-        """Nodes whose property label, name or title is one of these texts."""
+        """Return nodes whose property label, name or title is one of these texts."""
         tests = " OR ".join(f"n.{key} IN $names" for key in NODE_LABELS)
         query = EXACT.format(
             id=self._id, tests=tests, properties=", ".join(f"n.{key}" for key in NODE_LABELS)
@@ -53,8 +56,10 @@ class BoltReach(Reach):
         return self._by_name(self.database.records(query, names=list(names)), set(names), str)
 
     def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
-        """Nodes that are called so, case aside, by any property that calls nodes; a name that is an id, or has one behind it as in
-        `Paris (4:a:7)`, is that of the node with this id."""
+        """Return nodes by name, ignoring case, in any property that names nodes.
+
+        A name that is an id, or has one behind it as in `Paris (4:a:7)`, finds the node of this id.
+        """
         by_id = self._of_ids(names) if len(names) <= FEW else {}
         names = [name for name in names if name not in by_id]
         if not names:
@@ -67,7 +72,10 @@ class BoltReach(Reach):
         return {**by_id, **self._by_name(found, lower, lambda name: str(name).lower())}
 
     def _of_ids(self, names: Sequence[str]) -> dict[str, list[Any]]:
-        """The nodes whose ids the names are or have behind them; none where the database does not take one of them for an id."""
+        """Return the nodes whose ids are the names, or stand behind them.
+
+        Returns none if the database does not accept one of the texts as an id.
+        """
         texts = {
             (behind[1] if (behind := ID_BEHIND.fullmatch(name)) else name): name for name in names
         }
@@ -97,18 +105,18 @@ class BoltReach(Reach):
         return {name: list(nodes) for name, nodes in found.items()}
 
     def degrees(self, things: Sequence[Any]) -> Mapping[Any, int]:
-        """How many relationships nodes have."""
+        """Return the number of relationships of each node."""
         return {
             one: int(number)
             for one, number in self.database.records(DEGREES.format(id=self._id), ids=list(things))
         }
 
     def leads_on(self, thing: Any) -> bool:
-        """Always."""
+        """Return True, as every node can be queried."""
         return True
 
     def edges(self, things: Sequence[Any], each: int) -> tuple[list[Edge], set[Any]]:
-        """The relationships out of nodes, then into them."""
+        """Return the relationships out of nodes, then those into them."""
         edges, full = [], set()
         for query in (OUT, IN):
             text = query.format(id=self._id, taken=TAKEN.format("r", "wanted"))
@@ -122,7 +130,7 @@ class BoltReach(Reach):
         return edges, full
 
     def write(self, folder: Path, edges: Iterable[Edge], starts: Sequence[Any]) -> TripleFile:
-        """The relationships and their nodes as GraphML."""
+        """Write the relationships and their nodes as GraphML."""
         file = TripleFile(folder / "near.graphml", "graphml", keep=False)
         rows = [*(edge.row for edge in edges), *((start, START, start, []) for start in starts)]
         _, _, notes = write_graphml(file.path, self.database, self._id, rows)

@@ -1,4 +1,4 @@
-"""A graph in a database, copied into a file that is read as any other."""
+"""Copy a graph from a database into a file that is read like any other."""
 
 from __future__ import annotations
 
@@ -19,10 +19,20 @@ def copied(
     language: str = "",
     literals: str = "triples",
 ) -> TripleFile:
-    """The triples of a database, or of a query to it, as a file in `folder`; its tally says what was copied and what was left out.
+    """Return the triples of a database, or of a query, as a file in `folder`.
 
-    Things are called by their labels (rdfs:label and others; of Neo4j by the properties label, name or title). Raises BadInput where the
-    database cannot be reached, refuses, breaks off, or gives nothing.
+    The tally of the file says what was copied and left out. Things are named by their labels
+    (rdfs:label and others; in Neo4j the properties label, name or title).
+
+    Parameters
+    ----------
+    language : code of the labels' language.
+    literals : how literals are treated, as by the reader of the file.
+
+    Raises
+    ------
+    BadInput
+        If the database cannot be reached, refuses, breaks off, or has no data.
     """
     if address.kind == SPARQL:
         file = TripleFile(

@@ -1,4 +1,4 @@
-"""How much is copied of a database at most, and what watches the copying."""
+"""Limits on copying from a database."""
 
 from __future__ import annotations
 
@@ -11,23 +11,27 @@ from core.io.files import size_text
 from core.watch import NO_WATCH, Watch
 
 TRIPLES = 1_000_000
-BYTES = 1 << 30  # of replies
-SECONDS = 1800.0  # of all requests together
-CONNECT, WAIT = 10.0, 60.0  # seconds until a connection stands, and until the next piece of a reply
+BYTES = 1 << 30  # bytes of replies
+SECONDS = 1800.0  # for all requests together
+CONNECT, WAIT = 10.0, 60.0  # seconds to connect, and until the next piece of a reply
 
 
 @dataclass
 class Limits:
-    """At most so many triples, bytes of replies and seconds of one copy, or of what is fetched for a question. `watch` hears what is
-    done and the share of it, and raises where a person has stopped it."""
+    """Limits of one copy, or of what is fetched for a question.
+
+    Parameters
+    ----------
+    triples, size, seconds : numbers of triples, of bytes of replies, and of seconds.
+    watch : receives progress, and raises if a person has stopped it.
+    less : advice shown when a limit is exceeded.
+    """
 
     triples: int = TRIPLES
     size: int = BYTES
     seconds: float = SECONDS
     watch: Watch = NO_WATCH
-    less: str = (
-        "copy fewer triples, or ask for less with a query"  # what to do where it is too much
-    )
+    less: str = "copy fewer triples, or ask for less with a query"
     _began: float = field(default_factory=time.monotonic)
     _read: int = 0
 
@@ -36,7 +40,10 @@ class Limits:
             raise BadInput("At least one triple has to be copied.")
 
     def took(self, size: int, who: str) -> None:
-        """Counts bytes that `who` sent. Raises BadInput where they are too many or took too long, and what `watch` raises."""
+        """Count bytes that `who` sent.
+
+        Raises BadInput if they exceed a limit, and what `watch` raises.
+        """
         self.watch.check()
         self._read += size
         if self._read > self.size:

@@ -1,6 +1,7 @@
-"""A graph in a database that is asked live: of each question only the neighbourhood of its entities is fetched.
+"""Graphs in databases that are queried live.
 
-Nothing is copied beforehand. What is fetched becomes a graph in memory, with ids and degrees of its own.
+For each question only the neighbourhood of its entities is fetched. Nothing is copied beforehand.
+The fetched part becomes a graph in memory with its own ids and degrees.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ from core.types import Direction
 from core.watch import NO_WATCH, Watch
 
 FILE = "live.toml"
-ASKED_LIVE = "Asked live: "  # how the sentences on what was fetched begin
-REMEMBERED = 16  # neighbourhoods of a database, the least recently used forgotten
-WORDS, SPANS = 8, 300  # of a name, and parts of a question that are looked up as names
+ASKED_LIVE = "Asked live: "  # begins the sentences on what was fetched
+REMEMBERED = 16  # neighbourhoods of a database; the least recently used are dropped
+WORDS, SPANS = 8, 300  # words of a name, and spans of a question that are looked up as names
 WORD_END = re.compile(r"\S{0,20}")
 BRACKETS = re.compile(r"\[([^\[\]]{1,500})\]")
 HIGHEST = {"hops": 6, "each": 10_000, "edges": 500_000, "seconds": 600.0}
@@ -49,10 +50,18 @@ HIGHEST = {"hops": 6, "each": 10_000, "edges": 500_000, "seconds": 600.0}
 
 @dataclass(frozen=True)
 class Settings:
-    """How a database is asked live; `key` names the environment variable with the key, which is in no file.
+    """Settings of a database that is queried live.
 
-    For a question at most `edges` are fetched, within `hops` of where it starts, `each` out of and into a node; no request begins after
-    `seconds`. `language` and `literals` are as for a copy. Raises BadInput for what does not fit.
+    Raises BadInput for values out of range.
+
+    Parameters
+    ----------
+    key : name of the environment variable with the key; the key itself is in no file.
+    language, literals : as for a copy.
+    hops : distance from the start nodes.
+    each : edges fetched out of a node, and into it.
+    edges : edges fetched for a question.
+    seconds : time after which no request begins.
     """
 
     address: str
@@ -81,17 +90,17 @@ class Settings:
 
     @property
     def text(self) -> str:
-        """The file that says so."""
+        """The content of the file that holds these settings."""
         import tomli_w
 
         return (
-            "# A database that is asked live. No secret belongs here: key names an environment variable.\n\n"
-            + tomli_w.dumps(asdict(self))
-        )
+            "# A database that is asked live. No secret belongs here: key names an "
+            "environment variable.\n\n"
+        ) + tomli_w.dumps(asdict(self))
 
     @classmethod
     def read(cls, file: Path) -> Settings:
-        """The settings in a file. Raises StoreError where it is damaged."""
+        """Read the settings in a file. Raises StoreError if it is damaged."""
         try:
             given = tomllib.loads(file.read_text("utf-8"))
             known = {one.name: one for one in fields(cls)}
@@ -107,9 +116,9 @@ class Settings:
 
 
 class Starts(NamedTuple):
-    """The things to start from: the name of each, what it is, and how many things have that name.
+    """The start nodes: the name and id of each, and the number of things with that name.
 
-    `partial` is a sentence where the database looked up names or degrees only in part.
+    `partial` is a sentence if the database looked up names or degrees only in part.
     """
 
     found: tuple[tuple[str, Id, int], ...]
@@ -117,7 +126,7 @@ class Starts(NamedTuple):
 
 
 class Live:
-    """A database that is asked live. Threads may share it."""
+    """A database that is queried live. Threads may share it."""
 
     def __init__(self, name: str, settings: Settings):
         self.name, self.settings, self.address = name, settings, address_of(settings.address)
@@ -126,7 +135,7 @@ class Live:
 
     @property
     def graph(self) -> Graph:
-        """The graph before anything is asked: without nodes, and with this as its `live`."""
+        """The graph before any question: without nodes, and with this object as its `live`."""
         none = np.empty(0, np.int64)
         arrays, blob = arrays_and_names([], (none, none, none), 0)
         digest = hashlib.sha256(
@@ -137,27 +146,29 @@ class Live:
 
     @property
     def words(self) -> str:
-        """Where it is and what is fetched of it, in a sentence."""
+        """A sentence on its address and on how much is fetched."""
         given = self.settings
         return (
-            f"Asked live at {self.address.title}: of each question {_hops(given.hops)} around its entities, at most {given.edges:,} "
+            f"Asked live at {self.address.title}: of each question {_hops(given.hops)} around its "
+            f"entities, at most {given.edges:,} "
             f"triples, {given.each:,} each way at an entity."
         )
 
     def forget(self) -> None:
-        """Forgets what was fetched, so that it is fetched anew."""
+        """Drop what was fetched, so that it is fetched again."""
         with self._lock:
             self._known.clear()
 
     def try_it(self, watch: Watch = NO_WATCH) -> None:
-        """Asks the database for next to nothing. Raises BadInput where it does not answer."""
+        """Send a minimal query. Raises BadInput if the database does not answer."""
         self._reach(watch.quiet)
 
     def around(self, text: str, entities: Sequence[str] = (), watch: Watch = NO_WATCH) -> Graph:
-        """The neighbourhood of these entities, or where none are given of those that the question names; what was fetched and what was left
-        out says its `fetched`.
+        """Return the neighbourhood of entities, or of those that the question names.
 
-        Fetched once as long as this lives. Raises UnknownEntity, BadInput where the database fails, and what `watch` raises.
+        The graph's `fetched` describes what was fetched and left out. Each neighbourhood is fetched
+        once, while it is remembered. Raises UnknownEntity, BadInput if the database fails, and what
+        `watch` raises.
         """
         asked = tuple(
             dict.fromkeys(" ".join(entity.split()) for entity in entities)
@@ -179,7 +190,7 @@ class Live:
         limits = Limits(
             size=BYTES // 4, seconds=min(SECONDS, 2 * given.seconds), watch=watch, less=less
         )
-        # a key of a file is lent to nobody
+        # On a shared server, the key in the file of keys is not used.
         key = self.address.key(given.key) if given.key or not shared() else ""
         if self.address.kind == SPARQL:
             return SparqlReach(
@@ -196,7 +207,7 @@ class Live:
         return Starts(found, reach.partial)
 
     def _called(self, reach: Reach, asked: tuple[str, ...]) -> tuple[tuple[str, Id, int], ...]:
-        """The things of these names."""
+        """Return the things of these names."""
         found = reach.named(asked)
         missing = [name for name in asked if not found.get(name)]
         alike = {}
@@ -207,14 +218,20 @@ class Live:
                 raise UnknownEntity(
                     name,
                     (),
-                    f"“{shorten(name)}” was not found by its name at {self.address.title}.{_part(reach.partial)}",
+                    (
+                        f"“{shorten(name)}” was not found by its name at "
+                        f"{self.address.title}.{_part(reach.partial)}"
+                    ),
                 )
         return tuple(
             self._best(reach, name, found.get(name) or alike[fold(name)]) for name in asked
         )
 
     def _mentioned(self, reach: Reach, text: str) -> tuple[tuple[str, Id, int], ...]:
-        """The things that a question names, chosen among its parts by the rules for names of graphs that are here."""
+        """Return the things that a question names.
+
+        They are chosen among its spans by the rules for names in local graphs.
+        """
         marked = BRACKETS.findall(text)
         parts = marked or list(_parts(text))
         found = reach.named(
@@ -227,7 +244,10 @@ class Live:
             raise UnknownEntity(
                 text,
                 (),
-                f"No entity of {self.address.title} was found in the question; name one to start from.{_part(reach.partial)}",
+                (
+                    f"No entity of {self.address.title} was found in the question; name one to "
+                    f"start from.{_part(reach.partial)}"
+                ),
             )
         names = in_memory([(name, "is", name) for name in found], self.name)
         return tuple(
@@ -236,7 +256,7 @@ class Live:
 
     @staticmethod
     def _best(reach: Reach, name: str, things: Collection[Id]) -> tuple[str, Id, int]:
-        """Of the things of a name the one with most edges."""
+        """Return the thing with the most edges among those of a name."""
         several = list(things)
         counts = reach.degrees(several) if len(several) > 1 else {}
         return name, max(several, key=lambda one: counts.get(one, 0)), len(several)
@@ -267,28 +287,49 @@ class Live:
     def _notes(
         self, graph: Graph, near: Gathered, names: str, several: Sequence[tuple[str, Id, int]]
     ) -> Iterator[str]:
-        """What was fetched, and what was left out."""
+        """Yield sentences on what was fetched and left out."""
         given = self.settings
-        yield f"{ASKED_LIVE}{_many(graph.n_edges, 'triple')} within {_hops(given.hops)} of {names}, from {self.address.title}."
+        yield (
+            f"{ASKED_LIVE}{_many(graph.n_edges, 'triple')} within {_hops(given.hops)} of "
+            f"{names}, from {self.address.title}."
+        )
         if near.full:
             more = "entity has" if len(near.full) == 1 else "entities have"
-            yield f"{len(near.full):,} {more} more than {given.each:,} triples one way; the rest was left out."
+            yield (
+                f"{len(near.full):,} {more} more than {given.each:,} triples one way; the rest "
+                "was left out."
+            )
         if near.stopped:
-            yield f"Not asked for their triples: {near.left:,} of the last hop's entities, as {near.stopped}."
+            yield (
+                f"Not asked for their triples: {near.left:,} of the last hop's entities, as "
+                f"{near.stopped}."
+            )
         if near.blank:
-            yield f"{_many(len(near.blank), 'thing')} without a name of its own, or a literal, from which nothing more was asked."
+            yield (
+                f"{_many(len(near.blank), 'thing')} without a name of its own, or a literal, "
+                "from which nothing more was asked."
+            )
         for name, thing, count in several:
-            yield f"{count:,} things are called “{shorten(name)}”; the one with most triples was taken: {shorten(thing)}."
+            yield (
+                f"{count:,} things are called “{shorten(name)}”; the one with most triples was "
+                f"taken: {shorten(thing)}."
+            )
         yield "Degrees, and whatever is measured on the whole graph, are those of what was fetched."
 
 
 def open_live(folder: Path) -> Graph:
-    """The graph of the database that a folder describes, as `Live.graph`. Raises StoreError where the description is damaged."""
+    """Open the graph of the database that a folder describes, as `Live.graph`.
+
+    Raises StoreError if the description is damaged.
+    """
     return Live(folder.name, Settings.read(folder / FILE)).graph
 
 
 def save_live(folder: Path, settings: Settings) -> None:
-    """Writes the description of a database into a folder. Raises StoreError where the disk refuses."""
+    """Write the description of a database into a folder.
+
+    Raises StoreError if it cannot be written.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / FILE, lambda temporary: temporary.write_text(settings.text, "utf-8"))
@@ -303,7 +344,7 @@ def _many(number: int, what: str) -> str:
 
 
 def _part(said: str) -> str:
-    """A sentence on a look-up that was answered in part, behind another one; empty where none was."""
+    """Return a sentence to append on an incomplete look-up; empty if it was complete."""
     return f" Not all names or degrees could be looked up. {said}" if said else ""
 
 
@@ -312,9 +353,15 @@ def _hops(number: int) -> str:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """The parts of a question that may be names, the longest first: between words, and between blanks for names such as Mother!"""
+    """Yield spans of a question that may be names, longest first.
+
+    They end at words, and also at blanks for names such as Mother!
+    """
     words = words_of(text)
-    ends = {word.end: WORD_END.match(text, word.end).end() for word in words}  # type: ignore[union-attr]
+    ends = {
+        word.end: WORD_END.match(text, word.end).end()  # type: ignore[union-attr]
+        for word in words
+    }
     spans = [
         (first, last)
         for length in range(WORDS, 0, -1)
@@ -329,12 +376,12 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _written(names: Iterable[str]) -> list[str]:
-    """Return names in the typography that keyboards and books have, as a database cannot fold it."""
+    """Return names in the typography of keyboards and of books, which databases do not unify."""
     return list(dict.fromkeys(form for name in names for form in written_forms(name)))
 
 
 def _spellings(part: str) -> tuple[str, ...]:
-    """A part of a question as it is, and with capitals where names have them."""
+    """Return a span of a question as it is, and with initial capitals."""
     return (
         part,
         part[:1].upper() + part[1:],

@@ -1,4 +1,4 @@
-"""The neighbourhood of some things in a database, fetched hop by hop within bounds."""
+"""The neighbourhood of things in a database, fetched hop by hop within limits."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from typing import Any, NamedTuple
 from core.databases.limits import Limits
 from core.graph.readers.triple_file import TripleFile
 
-START = "the-start-of-this-question"  # the relation from each start to itself, which the file has last: by it starts are found again
-Id = Hashable  # of a thing there
+# The relation from each start to itself. It stands last in the file and identifies the starts.
+START = "the-start-of-this-question"
+Id = Hashable  # id of a thing in the database
 
 
 class Edge(NamedTuple):
-    """An edge of a database: what it is recognised by, and its ends. `row` is what is written of it."""
+    """An edge of a database: its key and ends.
+
+    `row` is the data that is written to a file.
+    """
 
     key: Hashable
     head: Id
@@ -26,56 +30,81 @@ class Edge(NamedTuple):
 
 
 class Reach(ABC):
-    """A database in which things are found by name and edges at them are fetched. Methods raise BadInput, and what the limits raise."""
+    """A database that finds things by name and returns their edges.
 
-    batch: int  # things that one request asks for
+    Methods raise BadInput, and what the limits raise.
+    """
+
+    batch: int  # things per request
     limits: Limits
-    partial: str = ""  # a sentence where names or degrees were looked up only in part
+    partial: str = ""  # a sentence if names or degrees were looked up only in part
 
     @abstractmethod
     def named(self, names: Sequence[str]) -> Mapping[str, Collection[Id]]:
-        """The things of these very names, by name, as far as there are any."""
+        """Return the things with exactly these names, by name."""
 
     @abstractmethod
     def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Id]]:
-        """The things whose names differ from these in case only, by their names there; may read all names of the database."""
+        """Return the things whose names differ from these only in case, by their own names.
+
+        This may read all names of the database.
+        """
 
     @abstractmethod
     def degrees(self, things: Sequence[Id]) -> Mapping[Id, int]:
-        """How many edges things have there."""
+        """Return the number of edges of each thing in the database."""
 
     @abstractmethod
     def edges(self, things: Sequence[Id], each: int) -> tuple[list[Edge], set[Id]]:
-        """The edges at things, at most `each` out of one and into one, and the things that have more."""
+        """Return the edges of things, and the things that have more.
+
+        At most `each` edges out of a thing and `each` into it are returned.
+        """
 
     @abstractmethod
     def leads_on(self, thing: Id) -> bool:
-        """Whether edges can be asked for at a thing."""
+        """Return whether the edges of a thing can be requested."""
 
     @abstractmethod
     def write(self, folder: Path, edges: Iterable[Edge], starts: Sequence[Id]) -> TripleFile:
-        """The edges as a file in `folder`, which names things as a copy of the database would, and `START` at the starts."""
+        """Write the edges to a file in `folder`, with `START` edges at the starts.
+
+        Things are named as in a copy of the database.
+        """
 
 
 @dataclass
 class Gathered:
-    """The edges of a neighbourhood, and how it was cut: at `full` things edges were left out, at `blank` ones none could be asked for, and
-    `stopped` says why things within the hops were not asked at all."""
+    """The edges of a neighbourhood, and where it was cut.
+
+    Parameters
+    ----------
+    full : things of which edges were left out.
+    blank : things whose edges cannot be requested.
+    stopped : the reason why some things within the hops were not requested; empty if all were.
+    left : the number of these things.
+    """
 
     edges: dict[Hashable, Edge] = field(default_factory=dict)
     full: set[Id] = field(default_factory=set)
     blank: set[Id] = field(default_factory=set)
     stopped: str = ""
-    left: int = 0  # things that were not asked
+    left: int = 0  # things that were not requested
 
 
 def gather(
     reach: Reach, starts: Collection[Id], hops: int, each: int, most: int, seconds: float
 ) -> Gathered:
-    """The edges within so many hops of the starts, breadth first in the order of the database: at most `each` out of and into a thing, and
-    `most` in all. No request begins once that many are there, or `seconds` have passed.
+    """Return the edges within some hops of the starts, breadth first.
 
-    An edge is within `hops` where one of its ends is fewer than `hops` edges away from a start, whichever way they run.
+    An edge is within `hops` if one of its ends is fewer than `hops` edges away from a start, in any
+    direction. The edges of a thing come in the order of the database.
+
+    Parameters
+    ----------
+    each : edges out of a thing, and into it.
+    most : edges in all; no request begins once that many are found.
+    seconds : time after which no request begins.
     """
     until, found = time.monotonic() + seconds, Gathered()
     seen, frontier = dict.fromkeys(starts), list(starts)

@@ -1,4 +1,4 @@
-"""Replies of a server over HTTP, read by a thread, so that one which is silent can be left."""
+"""HTTP replies read by a thread, so that a silent server can be given up."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from core.databases.limits import Limits
 from core.errors import BadInput
 from core.io.files import size_text
 
-LOOK_SECONDS = 0.1  # between two looks at whether a person has cancelled
+LOOK_SECONDS = 0.1  # between two checks for cancellation
 PIECE_BYTES, PIECES_AHEAD = 1 << 16, 8
-HEADER_SECONDS = 120.0  # until a reply begins, however its headers come
-GRACE_SECONDS, MIN_BYTES_PER_SECOND = 60.0, 1000  # slower than this after the grace is left
-# A page of rows shrinks by 80 times at most, as each has a part of its own.
+HEADER_SECONDS = 120.0  # until a reply begins, however slowly its headers arrive
+GRACE_SECONDS, MIN_BYTES_PER_SECOND = 60.0, 1000  # after the grace, a slower reply is given up
+# A page of rows is packed to 1/80 of its size at best, as each row has a part of its own.
 MAX_EXPANSION, EXPANSION_FROM_BYTES = 200, 1 << 24
 PACKINGS = ("", "identity", "gzip", "x-gzip", "deflate")
 
 
 class Reply:
-    """A reply of a server and its bytes after unpacking, counted by `limits`.
+    """A server's reply, unpacked and counted by `limits`.
 
     Reading raises what the limits raise, BadInput for a reply that is too slow or unpacks to far
     more than was sent, and what `send` and the connection raise.
@@ -58,11 +58,11 @@ class Reply:
 
     @property
     def name(self) -> str:
-        """The beginning of sentences on what is wrong in it."""
+        """The beginning of messages on faults in the reply."""
         return f"{self._who} answers with what cannot be read"
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, some `PIECE_BYTES` at most where `size` is larger; empty at the end."""
+        """Return the next bytes, at most `PIECE_BYTES`; empty at the end."""
         wanted = PIECE_BYTES if size < 0 else min(size, PIECE_BYTES)
         while len(self._rest) < wanted and not self._ended:
             piece, self._received = self._next()
@@ -72,7 +72,7 @@ class Reply:
         return data
 
     def start(self, size: int) -> str:
-        """The first bytes as text; what cannot be read of them is left out."""
+        """Return the first bytes as text, without what cannot be read."""
         with suppress(Exception):
             return self.read(size).decode("utf-8", "replace")
         return ""
@@ -88,7 +88,7 @@ class Reply:
         self._limits.took(len(piece), self._who)
 
     def _next(self) -> Any:
-        """What the thread comes to next. Raises what it raised."""
+        """Return the next item from the thread. Raises what the thread raised."""
         while True:
             self._limits.took(0, self._who)
             try:
@@ -112,7 +112,10 @@ class Reply:
             raise BadInput(f"{self._who} sends its answer too slowly; it was left.")
 
     def _fetch(self, send: Callable[[], Any]) -> None:
-        """In the thread: the response, then its pieces, each with the bytes received so far."""
+        """Put the response into the queue, then its pieces with the bytes received so far.
+
+        This runs in the thread.
+        """
         try:
             with send() as response:
                 self._put(response)
@@ -121,7 +124,7 @@ class Reply:
                 while piece and not self._left.is_set():
                     piece = raw.read1(PIECE_BYTES, decode_content=True)
                     self._put((piece, raw.tell()))
-        except Exception as error:  # whatever the connection raises is said by who waits
+        except Exception as error:  # the waiting thread reports the error
             self._put(error)
 
     def _put(self, what: Any) -> None:
@@ -131,7 +134,7 @@ class Reply:
 
 
 def check_packing(response: Any, who: str) -> None:
-    """Raise BadInput where a reply is packed in a way that was not asked for, or twice."""
+    """Raise BadInput if a reply is packed in an unrequested way, or twice."""
     packed = response.headers.get("Content-Encoding", "").strip().lower()
     if packed not in PACKINGS:
         raise BadInput(f"{who} packs its answer as “{packed[:40]}”, which was not asked for.")

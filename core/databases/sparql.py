@@ -1,4 +1,7 @@
-"""Statements of a SPARQL endpoint, copied page by page into a file of N-Triples, which is then read as any other."""
+"""Copy the statements of a SPARQL endpoint page by page into a file of N-Triples.
+
+The file is then read like any other.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +23,15 @@ from core.graph.readers.rdf import LABELS, LEAVE_OUT, NO_LABELS, WIKIDATA, langu
 from core.io.files import LONGEST_LINE
 from core.models.chat.pauses import retry_after
 
-PAGE = 10_000  # rows of a request; a server that gives fewer at a time is asked for the next ones all the same
+PAGE = 10_000  # rows per request; a server that returns fewer is asked for the next ones too
 MOST_PAGES = 10_000
-NAMED_AT_ONCE = 150  # things whose labels one request asks for
-MOST_NAMED = 30_000  # things whose labels are asked for at all
+NAMED_AT_ONCE = 150  # things per request for labels
+MOST_NAMED = 30_000  # things whose labels are requested in all
 BUSY = (429, 502, 503, 504)
 TRIES, LONGEST_PAUSE = 4, 30.0
 ROWS, TRIPLES = "application/sparql-results+json", "application/n-triples"
 COUNT = re.compile(r"\d{1,15}", re.ASCII)
-SAID = 200  # characters of what a server says that are told
+SAID = 200  # characters of a server's message that are shown
 IRI = re.compile(r"<[^<>\s]{0,2000}>")
 COMMENT = re.compile(r"(?m)#[^\n]{0,2000}$")
 FORM = re.compile(
@@ -36,23 +39,29 @@ FORM = re.compile(
     re.IGNORECASE,
 )
 ALL_PAGES = "Ask for less, with LIMIT and OFFSET, or copy it without a query, page by page."
-REPEATS = "It gives the same rows again whatever OFFSET says, so what is behind the first page is missing."
+REPEATS = (
+    "It gives the same rows again whatever OFFSET says, so what is behind the first page is "
+    "missing."
+)
 DEFAULT, NAMED = "?s ?p ?o", "GRAPH ?g { ?s ?p ?o }"
 NO_LITERALS = " FILTER(!isLiteral(?o))"
 
 
 class Endpoint:
-    """A SPARQL endpoint that queries are sent to, none of which changes it. Methods raise BadInput with a sentence that names it."""
+    """A SPARQL endpoint that receives only queries that change nothing.
+
+    Methods raise BadInput with a sentence that names the endpoint.
+    """
 
     def __init__(self, address: Address, key: str, limits: Limits):
         import requests
 
         self.address, self.limits = address, limits
-        self.partial = ""  # a sentence where the last answer was a part of the rows only
-        self.overfull = False  # it had more rows than were asked for
+        self.partial = ""  # a sentence if the last answer was incomplete
+        self.overfull = False  # True if it had more rows than were requested
         self._session = requests.Session()
         host = address.title.partition("/")[0].partition(":")[0]
-        # no proxy on the way to this computer
+        # Servers on this computer are reached without a proxy.
         self._session.trust_env = host not in ("localhost", "127.0.0.1", "[")
         self._session.headers["User-Agent"] = (
             "Hopscope (graph retrieval; https://www.w3.org/TR/sparql11-protocol/)"
@@ -64,17 +73,18 @@ class Endpoint:
     ) -> Iterator[tuple[Any, ...]]:
         """Read the values of a SELECT.
 
+        Afterwards `partial` is set if the server left out rows, and `overfull` if it sent more than
+        `most`.
+
         Parameters
         ----------
         query : a SELECT.
         names : the variables that are wanted; empty for its first three.
-        most : rows that are read; what a server sends beyond them is not.
+        most : rows that are read; further rows are ignored.
 
         Returns
         -------
-        Tuples of terms, of `Misfit` for what is no term, and of None for what a row does not have.
-        Afterwards `partial` says whether the server left out some, and `overfull` whether it
-        sent more than `most`.
+        Tuples of terms. A value that is no valid term is a `Misfit`, and a missing one None.
         """
         count = 0
         with self._answer(query, ROWS) as reply:
@@ -87,7 +97,7 @@ class Endpoint:
             self.partial = _left_out(reply.response.headers, count)
 
     def triples(self, query: str) -> Iterator[tuple[Any, ...]]:
-        """The statements of a CONSTRUCT or DESCRIBE; afterwards `partial` as of `rows`."""
+        """Yield the statements of a CONSTRUCT or DESCRIBE. `partial` is set as in `rows`."""
         from pyoxigraph import RdfFormat, parse
 
         count = 0
@@ -101,12 +111,12 @@ class Endpoint:
             self.partial = _left_out(reply.response.headers, count)
 
     def has_rows(self, pattern: str) -> bool:
-        """Return whether a pattern has rows; also where the server does not say in its time."""
+        """Return whether a pattern has rows; True if the server does not answer in time."""
         query = f"SELECT ?s ?p ?o WHERE {{ {pattern} }} LIMIT 1"
         return any(True for _ in self.rows(query, ("s", "p", "o"))) or bool(self.partial)
 
     def count(self, pattern: str) -> int | None:
-        """How many rows a pattern has; None where the endpoint does not say in time."""
+        """Return the number of rows of a pattern; None if the endpoint does not answer in time."""
         with suppress(BadInput):
             rows = list(self.rows(f"SELECT (COUNT(*) AS ?n) WHERE {{ {pattern} }}", ("n",), 1))
             return None if self.partial or not rows else number_of(rows[0][0])
@@ -122,7 +132,7 @@ class Endpoint:
 
     @contextmanager
     def _answer(self, query: str, accept: str) -> Iterator[Reply]:
-        """The reply to a query. Asked again, a few times, where the endpoint is busy."""
+        """Send a query and yield the reply. A busy endpoint is asked a few times."""
         import requests
         import urllib3
 
@@ -169,13 +179,14 @@ class Endpoint:
             time.sleep(0.1)
 
     def _check(self, reply: Reply) -> None:
-        """Raises BadInput where a reply is no result of a query."""
+        """Raise BadInput if a reply is no result of a query."""
         response = reply.response
         who, code = self.address.title, response.status_code
         check_packing(response, who)
         if code in (401, 403):
             raise BadInput(
-                f"{who} wants a name and password, or refuses those given: {self.address.wants_key}."
+                f"{who} wants a name and password, or refuses those given: "
+                f"{self.address.wants_key}."
             )
         if code in (301, 302, 303, 307, 308):
             target = plain_words(response.headers.get("Location", ""), 80)
@@ -194,13 +205,13 @@ class Endpoint:
 
 
 def number_of(term: Any) -> int | None:
-    """Return the count that a term is; None where it is none, such as a text or a negative one."""
+    """Return the count that a term holds; None for texts, negative numbers and other terms."""
     text = getattr(term, "value", "")
     return int(text) if COUNT.fullmatch(text) else None
 
 
 def _left_out(headers: Mapping[str, str], count: int) -> str:
-    """A sentence where a server says in a header that it left out rows, as Virtuoso does."""
+    """Return a sentence if a server's header says that it left out rows, as Virtuoso does."""
     if headers.get("X-SQL-State", "").strip() not in ("", "00000"):
         said = plain_words(headers.get("X-SQL-Message", ""), SAID).rstrip(".")
         return f"It gave a part of the rows only{': ' + said if said else ''}."
@@ -211,7 +222,11 @@ def _left_out(headers: Mapping[str, str], count: int) -> str:
 
 
 def _authorised(key: str) -> Any:
-    """What adds a key to a request: `name:password` as such, another as a token; without one nothing, not from ~/.netrc."""
+    """Return a function that adds a key to a request.
+
+    A key `name:password` is sent as basic authentication, any other as a token. Without a key
+    nothing is added, not even from ~/.netrc.
+    """
     import base64
 
     name, parted, _ = key.partition(":")
@@ -228,12 +243,16 @@ def _authorised(key: str) -> Any:
 
 
 def form_of(query: str) -> str:
-    """SELECT, CONSTRUCT or DESCRIBE: what a query is. Raises BadInput for another, such as one that changes something."""
+    """Return the form of a query: SELECT, CONSTRUCT or DESCRIBE.
+
+    Raises BadInput for any other, such as one that changes data.
+    """
     found = FORM.search(COMMENT.sub("", IRI.sub("<>", query)))
     form = found[1].upper() if found else ""
     if form not in ("SELECT", "CONSTRUCT", "DESCRIBE"):
         raise BadInput(
-            "A query for a graph is a SELECT of three variables (head, relation, tail), a CONSTRUCT or a DESCRIBE."
+            "A query for a graph is a SELECT of three variables (head, relation, tail), a "
+            "CONSTRUCT or a DESCRIBE."
         )
     return form
 
@@ -241,11 +260,24 @@ def form_of(query: str) -> str:
 def copy(
     endpoint: Endpoint, file: Path, query: str = "", language: str = "", literals: str = ""
 ) -> list[str]:
-    """Writes the statements of an endpoint, or of a query to it, and labels of things, as N-Triples; sentences on what was left out.
+    """Write the statements of an endpoint, or of a query, and labels of things as N-Triples.
 
-    Without a query it is the default graph, or all named graphs where that is empty. Literals are not asked for where `literals` says that
-    they are left out; labels in the `language` come along, unless that is “none”. Raises BadInput for an endpoint that answers with
-    nothing, breaks off or sends too much, and what the limits' `watch` raises.
+    Without a query, the default graph is copied, or all named graphs if it is empty.
+
+    Parameters
+    ----------
+    language : language of the labels; “none” for no labels.
+    literals : literals are not requested if this says that they are left out.
+
+    Returns
+    -------
+    Sentences on what was copied and left out.
+
+    Raises
+    ------
+    BadInput
+        If the endpoint has no data, breaks off or sends too much. The errors of the limits' `watch`
+        are raised too.
     """
     notes: list[str] = []
     found = Copied(endpoint, file)
@@ -266,8 +298,15 @@ def copy(
 
 
 def labels_pattern(graphs: str, given: str = "") -> str:
-    """The pattern of labels: ?s has the label ?o by the relation ?p, in the `graphs`, which are `DEFAULT` or `NAMED`. What is `given` of ?s
-    or ?o is repeated at each relation: servers look up what is bound, and read everything to join what is not."""
+    """Return the pattern of labels: ?s has the label ?o by the relation ?p.
+
+    Parameters
+    ----------
+    graphs : `DEFAULT` or `NAMED`.
+    given : a pattern that binds ?s or ?o. It is repeated for each relation, as servers look up
+    bound
+        variables, but read everything to join unbound ones.
+    """
     parts = (
         f"{{ {given} {graphs.replace(DEFAULT, f'?s <{one}> ?o')} BIND(<{one}> AS ?p) }}"
         for one in LABELS
@@ -276,27 +315,27 @@ def labels_pattern(graphs: str, given: str = "") -> str:
 
 
 class Copied:
-    """What has been copied of an endpoint."""
+    """The state of a copy from an endpoint."""
 
     def __init__(self, endpoint: Endpoint, file: Path, graphs: str = DEFAULT):
         self.endpoint, self.limits, self.file, self.graphs = endpoint, endpoint.limits, file, graphs
         self.written, self.odd, self.cut = 0, 0, False
-        self.example = ""  # a term that was none
-        self.labels_missing = ""  # a sentence where the server gave a part of the labels
-        self.there: int | None = None  # rows of the whole
+        self.example = ""  # a text that was no valid term
+        self.labels_missing = ""  # a sentence if the server returned only some labels
+        self.there: int | None = None  # number of rows of the whole
         self._seen = set[int]()  # hashes of lines
         self._things: dict[str, None] = {}
         self._labelled: set[str] = set()
 
     def own(self, out: BinaryIO, query: str, notes: list[str]) -> None:
-        """The rows of a query; a note says where the server gave a part of them."""
+        """Copy the rows of a query. A note says if the server returned only some."""
         rows = self.endpoint.rows if form_of(query) == "SELECT" else self.endpoint.triples
         self.take(out, rows(query))
         if self.endpoint.partial and not self.cut:
             notes.append(f"Not all is here. {self.endpoint.partial} {ALL_PAGES}")
 
     def all(self, out: BinaryIO, rest: str, notes: list[str]) -> None:
-        """Page by page, until one is empty."""
+        """Copy page by page, until a page is empty."""
         pattern = DEFAULT + rest
         variables: tuple[str, ...] = ("s", "p", "o")
         if not self.endpoint.has_rows(pattern):
@@ -323,23 +362,24 @@ class Copied:
             before = page
         if pages > 1:
             notes.append(
-                f"Read in {pages:,} pages in the order of the server; what it changed meanwhile may be missing."
+                f"Read in {pages:,} pages in the order of the server; what it changed "
+                "meanwhile may be missing."
             )
 
     def _check_whole(self) -> None:
-        """Raise BadInput where the server gave an empty page for want of time."""
+        """Raise BadInput if the server returned an empty page because its time ran out."""
         if self.endpoint.partial:
             raise BadInput(f"{self.endpoint.address.title} breaks off. {self.endpoint.partial}")
 
     def take(
         self, out: BinaryIO, rows: Iterator[tuple[Any, ...]], page: set[int] | None = None
     ) -> int:
-        """Write statements until there are enough.
+        """Write statements up to the limit.
 
         Parameters
         ----------
         out : the file.
-        rows : subject, predicate and object of each, and what else tells it from others.
+        rows : subject, predicate and object of each, and further values that tell rows apart.
         page : receives a hash of each row.
 
         Returns
@@ -365,14 +405,14 @@ class Copied:
         return number
 
     def _left_out(self, row: tuple[Any, ...]) -> None:
-        """Count a row that is no triple, with the first term that is none."""
+        """Count a row that is no triple, and keep the first invalid term."""
         self.odd += 1
         misfits = [term.text for term in row if isinstance(term, Misfit)]
         if misfits and not self.example:
             self.example = misfits[0]
 
     def _noted(self, row: tuple[Any, ...]) -> None:
-        """Counts a statement that was written, and what it names."""
+        """Count a written statement and the things that it names."""
         from pyoxigraph import Literal, NamedNode
 
         row = row[:3]
@@ -387,8 +427,12 @@ class Copied:
             )
 
     def labels(self, out: BinaryIO, language: str, notes: list[str]) -> None:
-        """Labels of what was copied that has none yet: in the language, in all languages at once (“mul”), in English or without one; of
-        things that have none of these in any. Where the endpoint fails at it, that is a sentence."""
+        """Write labels of copied things that have none yet.
+
+        Labels are taken in the language, in all languages at once (“mul”), in English, or without a
+        language. Things that have none of these get labels in any language. If the endpoint fails,
+        a note says so.
+        """
         wanted = dict.fromkeys(
             one
             for thing in self._things
@@ -435,7 +479,7 @@ class Copied:
         self.labels_missing = self.labels_missing or self.endpoint.partial
 
     def said(self) -> str:
-        """What was copied, and what was left out of it."""
+        """Return a sentence on what was copied and left out."""
         whole = (
             f" of {self.there:,}" if self.there is not None and self.there != self.written else ""
         )
@@ -443,7 +487,10 @@ class Copied:
         if not self.cut and self.there and self.there > self.written + self.odd:
             text += ", the others being the same in another graph, or not given"
         if self.cut:
-            text += f", the most that were to be copied{'' if self.there is not None else '; there are more'}"
+            text += (
+                ", the most that were to be "
+                f"copied{'' if self.there is not None else '; there are more'}"
+            )
         if not self.odd:
             return f"{text}."
         rows = (
@@ -458,7 +505,10 @@ def _key(term: Any) -> str:
 
 
 def _line(row: tuple[Any, ...]) -> bytes:
-    """The statement that a row is, as N-Triples; empty where it is none, or too long for a line."""
+    """Return a row as a statement of N-Triples.
+
+    Empty if it is none, or too long for a line.
+    """
     from pyoxigraph import BlankNode, Literal, NamedNode
 
     if len(row) < 3:
@@ -475,6 +525,9 @@ def _line(row: tuple[Any, ...]) -> bytes:
 
 
 def _labelled_as(iri: str) -> str:
-    """The thing whose label a thing has: itself, or the property of a relation of Wikidata."""
+    """Return the thing that carries a thing's label.
+
+    For a relation of Wikidata this is its property, else the thing itself.
+    """
     found = WIKIDATA.fullmatch(iri)
     return f"http://www.wikidata.org/entity/{found[1]}" if found else iri

@@ -1,4 +1,4 @@
-"""Things of a SPARQL endpoint by their labels, and the statements about them."""
+"""Look up things by label, and statements about them, in a SPARQL endpoint."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ from core.errors import BadInput, shorten
 from core.graph.readers.rdf import LABELS, LEAVE_OUT, NO_LABELS
 from core.graph.readers.triple_file import TripleFile
 
-NAMED_ROWS = 10_000  # things of the names of one request
-BATCH = 16  # things whose statements one request asks for
-LOOKED_UP = 400  # literals of one request
-ALIKE = 50  # things whose names differ in case only
-# of the languages in which a name is looked up, beside the wanted one; Wikidata has mul
+NAMED_ROWS = 10_000  # rows per look-up of names
+BATCH = 16  # things per request for statements
+LOOKED_UP = 400  # literals per request
+ALIKE = 50  # things whose names differ only in case
+# languages in which a name is looked up, besides the wanted one; mul is Wikidata's
 TAGS = ("", "en", "mul")
 SAID_BEHIND = re.compile(r".{1,500} \((https?://[^\s()]{1,2000}|urn:[^\s()]{1,2000})\)")
 END = -1  # the number of the last row of a reply
 
 
 class SparqlReach(Reach):
-    """A SPARQL endpoint. Ids are terms of pyoxigraph; `language` and `literals` are as for a copy."""
+    """A SPARQL endpoint. Ids are terms of pyoxigraph.
+
+    `language` and `literals` are as for a copy.
+    """
 
     def __init__(self, endpoint: Endpoint, language: str = "", literals: str = "triples"):
         self.endpoint, self.limits, self.language, self.literals = (
@@ -40,13 +43,13 @@ class SparqlReach(Reach):
         else:
             rules = [f"?p NOT IN ({', '.join(f'<{one}>' for one in LABELS)})"]
         rules += ["!isLiteral(?o)"] if literals == LEAVE_OUT else []
-        # a statement may be in several graphs
+        # A statement may be in several named graphs.
         self._select = "SELECT" if in_default else "SELECT DISTINCT"
         self._filter = f" FILTER({' && '.join(rules)})" if rules else ""
         self.batch = BATCH
 
     def named(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
-        """Things of these very labels; an IRI is the name of itself."""
+        """Return things with exactly these labels. An IRI is its own name."""
         from pyoxigraph import Literal, NamedNode
 
         found: dict[str, dict[Any, None]] = {
@@ -71,7 +74,10 @@ class SparqlReach(Reach):
         return found
 
     def alike(self, names: Sequence[str]) -> Mapping[str, Collection[Any]]:
-        """Things whose labels differ in case only; where there are none, things without a label whose IRIs end so."""
+        """Return things whose labels differ only in case.
+
+        If there are none, things are returned whose IRIs end in one of the names.
+        """
         from pyoxigraph import Literal, NamedNode
 
         found: dict[str, dict[Any, None]] = {}
@@ -81,7 +87,11 @@ class SparqlReach(Reach):
             self._named_into(found, pattern, lambda label: label.value)
         if not found:
             ends = f'FILTER(isIRI(?s) && LCASE(REPLACE(STR(?s), "^.*[/#]", "")) IN ({wanted}))'
-            query = f"SELECT DISTINCT ?s WHERE {{ {{ {self._at('?s ?p ?o')} }} UNION {{ {self._at('?x ?p ?s')} }} {ends} }} LIMIT {ALIKE}"
+            query = (
+                "SELECT DISTINCT ?s WHERE "
+                f"{{ {{ {self._at('?s ?p ?o')} }} UNION {{ {self._at('?x ?p ?s')} }} {ends} }} "
+                f"LIMIT {ALIKE}"
+            )
             for (thing,) in self._looked_up(query, ("s",), ALIKE):
                 if isinstance(thing, NamedNode):
                     found.setdefault(
@@ -102,19 +112,22 @@ class SparqlReach(Reach):
     def _looked_up(
         self, query: str, names: tuple[str, ...], most: int
     ) -> Iterator[tuple[Any, ...]]:
-        """The rows of a look-up; afterwards `partial` says whether the server left out some."""
+        """Yield the rows of a look-up, and set `partial` if the server left out some."""
         yield from self.endpoint.rows(query, names, most)
         self.partial = self.partial or self.endpoint.partial
 
     def degrees(self, things: Sequence[Any]) -> Mapping[Any, int]:
-        """How many statements are about things."""
+        """Return the number of statements with each thing as subject."""
         some = " ".join(map(str, things))
-        query = f"SELECT ?s (COUNT(*) AS ?n) WHERE {{ VALUES ?s {{ {some} }} {self._at('?s ?p ?o')} }} GROUP BY ?s"
+        query = (
+            "SELECT ?s (COUNT(*) AS ?n) WHERE "
+            f"{{ VALUES ?s {{ {some} }} {self._at('?s ?p ?o')} }} GROUP BY ?s"
+        )
         rows = self._looked_up(query, ("s", "n"), len(things))
         return {thing: self._number(number) for thing, number in rows}
 
     def leads_on(self, thing: Any) -> bool:
-        """Whether a thing has the same name in every request, which a blank node has not."""
+        """Return whether a thing has the same name in every request. Blank nodes do not."""
         from pyoxigraph import BlankNode, Literal
 
         return not isinstance(thing, BlankNode) and (
@@ -122,14 +135,17 @@ class SparqlReach(Reach):
         )
 
     def edges(self, things: Sequence[Any], each: int) -> tuple[list[Edge], set[Any]]:
-        """Statements with things as subjects, then as objects. A reply that was cut is asked for again in halves."""
+        """Return statements with things as subjects, then as objects.
+
+        An incomplete reply is requested again in two halves.
+        """
         rows = list(self._rows(things, each))
         if self.endpoint.overfull:
-            full = set(things)  # whose rows are cut cannot be told
+            full = set(things)  # which things' rows were cut is unknown
         elif END not in [number for number, _ in rows] or self.endpoint.partial:
             if len(things) > 1:
                 return self._halves(things, each)
-            full = {things[0]}  # it gives fewer rows than were asked for
+            full = {things[0]}  # the server returns fewer rows than requested
         else:
             full = set()
         edges, counts = [], dict.fromkeys(range(2 * len(things)), 0)
@@ -152,7 +168,10 @@ class SparqlReach(Reach):
         return some + others, full | more
 
     def _rows(self, things: Sequence[Any], each: int) -> Iterator[tuple[int, tuple[Any, Any, Any]]]:
-        """The statements with the number of what they were asked for; behind them one of the number `END`."""
+        """Yield the statements, each with the number of its part of the query.
+
+        The last row has the number `END`.
+        """
         from pyoxigraph import BlankNode, Literal, NamedNode
 
         parts = []
@@ -162,9 +181,14 @@ class SparqlReach(Reach):
                     continue
                 given = f"VALUES (?n ?{end}) {{ ({2 * place + way} {thing}) }}"
                 parts.append(
-                    f"{{ {self._select} ?n ?s ?p ?o WHERE {{ {given} {self._at('?s ?p ?o')}{self._filter} }} LIMIT {each + 1} }}"
+                    f"{{ {self._select} ?n ?s ?p ?o WHERE "
+                    f"{{ {given} {self._at('?s ?p ?o')}{self._filter} }} "
+                    f"LIMIT {each + 1} }}"
                 )
-        query = f"SELECT ?n ?s ?p ?o WHERE {{ {' UNION '.join(parts)} UNION {{ VALUES ?n {{ {END} }} }} }}"
+        query = (
+            "SELECT ?n ?s ?p ?o WHERE "
+            f"{{ {' UNION '.join(parts)} UNION {{ VALUES ?n {{ {END} }} }} }}"
+        )
         most = len(parts) * (each + 1) + 1
         found = self.endpoint.rows(query, ("n", "s", "p", "o"), most)
         for number, subject, predicate, object in found:
@@ -177,21 +201,22 @@ class SparqlReach(Reach):
                 yield one, triple
 
     def _number(self, term: Any, below: int | None = None) -> int:
-        """The number that a term is, less than `below`. Raises BadInput where it is none."""
+        """Return the number in a term, less than `below`. Raises BadInput if it has none."""
         found = number_of(term)
         if found is None or (below is not None and found >= below):
             said = getattr(term, "value", getattr(term, "text", "nothing"))
             raise BadInput(
-                f"{self.endpoint.address.title} answers with what was not asked for: {shorten(said)}."
+                f"{self.endpoint.address.title} answers with what was not asked for: "
+                f"{shorten(said)}."
             )
         return found
 
     def _at(self, pattern: str) -> str:
-        """A pattern in the default graph, or in any named graph where that is empty."""
+        """Return a pattern in the default graph, or in any named graph if that is empty."""
         return self._graphs.replace(DEFAULT, pattern)
 
     def write(self, folder: Path, edges: Iterable[Edge], starts: Sequence[Any]) -> TripleFile:
-        """The statements and the labels of what they name as N-Triples."""
+        """Write the statements, and the labels of what they name, as N-Triples."""
         file = TripleFile(
             folder / "near.nt",
             "ntriples",
@@ -214,7 +239,10 @@ def _is_end(term: Any) -> bool:
 
 
 def _iri(name: str) -> str:
-    """The IRI that a name is, with or without its brackets, or that is behind it, as in `Paris (http://x/Paris)`; else empty."""
+    """Return the IRI that a name is or has behind it; empty if there is none.
+
+    Examples are `<http://x/Paris>` and `Paris (http://x/Paris)`.
+    """
     behind = SAID_BEHIND.fullmatch(name)
     bare = (
         behind[1] if behind else name[1:-1] if name.startswith("<") and name.endswith(">") else name

@@ -1,4 +1,7 @@
-"""Rows of SPARQL results in JSON, read one by one; a term that is not as the standard has it spoils no other."""
+"""Rows of SPARQL results in JSON, read one by one.
+
+An invalid term does not affect the others.
+"""
 
 from __future__ import annotations
 
@@ -15,31 +18,35 @@ NO_ROWS = "{who} did not answer with rows."
 
 
 class Misfit:
-    """A term that RDF does not have, such as an IRI with a blank; `text` is what it says."""
+    """A value that is no valid RDF term, such as an IRI with a blank.
+
+    `text` is its text, shortened.
+    """
 
     def __init__(self, text: Any):
         self.text = shorten(text)
 
 
 def rows(source: Any, who: str, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """Return the values of each row, of the variables of these names, else of the first three.
+    """Yield the values of each row for some variables.
 
     Parameters
     ----------
-    source : the bytes; its `name` begins sentences on what is no JSON.
+    source : the bytes; its `name` begins messages on what is no JSON.
     who : the server.
     names : variables; empty for the first three that the reply names.
 
     Returns
     -------
-    A term of pyoxigraph for each variable, None where the row has none, or a `Misfit`.
+    A term of pyoxigraph for each variable, None if the row has none, or a `Misfit`.
 
     Raises
     ------
-    BadInput for what is not JSON, no rows, or without such variables.
+    BadInput
+        If the reply is no JSON, holds no rows, or lacks the variables.
     """
     pieces, variables, found = Pieces(source), None, False
-    waiting: list[Any] = []  # rows that come before the variables, while these are needed
+    waiting: list[Any] = []  # rows that come before the variables, if these are needed
     for key in pieces.keys():
         if key == "head":
             variables = _variables(who, pieces.value(), names)
@@ -70,7 +77,7 @@ def _variables(who: str, head: Any, names: Sequence[str]) -> Sequence[str]:
 
 
 def _bindings(who: str, pieces: Pieces) -> Iterator[Any]:
-    """The rows of the object under `results`."""
+    """Yield the rows of the object under `results`."""
     if pieces.next() != "{":
         raise BadInput(NO_ROWS.format(who=who))
     for key in pieces.keys():
@@ -88,9 +95,9 @@ def _values(row: Any, names: Sequence[str]) -> tuple[Any, ...]:
 
 
 def term_of(given: Any) -> Any:
-    """Return the term that a value of a row is, or a `Misfit` where it is none.
+    """Return the term of a row's value, or a `Misfit` if it is none.
 
-    Blank nodes get a name that N-Triples allow, each another. A triple is a misfit.
+    Blank nodes get distinct names that N-Triples allows. A triple is a misfit.
 
     >>> from core.databases.sparql_rows import term_of
     >>> term_of({"type": "bnode", "value": "nodeID://b1"}).value
@@ -113,7 +120,7 @@ def term_of(given: Any) -> Any:
         if kind in ("literal", "typed-literal"):
             return _literal(value, given)
     except ValueError:
-        pass  # said by the misfit
+        pass  # the misfit reports it
     return Misfit(value)
 
 
@@ -121,7 +128,7 @@ def _literal(value: str, given: Mapping[str, Any]) -> Any:
     from pyoxigraph import Literal, NamedNode
 
     language, type = given.get("xml:lang"), given.get("datatype")
-    value.encode()  # half a pair of surrogates is no text
+    value.encode()  # half a surrogate pair is no text and raises here
     if isinstance(language, str) and language:
         return Literal(value, language=language)
     if isinstance(type, str) and type not in ("", STRING):
@@ -130,7 +137,7 @@ def _literal(value: str, given: Mapping[str, Any]) -> Any:
 
 
 def _label(given: str) -> str:
-    """A label of a blank node as N-Triples allow it, another one for each that is given."""
+    """Return a blank node's label in a form that N-Triples allows, distinct for each label."""
     if PLAIN_LABEL.fullmatch(given):
         return given
     first = "" if given[:1].isalpha() and given[:1].isascii() else "_"

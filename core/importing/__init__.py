@@ -1,4 +1,8 @@
-"""One registry of all that can be brought: graphs, documents, questions, runs, indexes, cases, databases."""
+"""Registry of all that can be imported, with recognition of formats.
+
+It covers graphs, documents, published sets, questions, finished runs, indexes, saved comparisons
+and databases.
+"""
 
 from core.importing.importer import KINDS, Importer, ImportKind, ReadFile
 from core.importing.recognising import (

@@ -1,4 +1,4 @@
-"""The beginning of a file, a folder or a zip: as much of it as says what it is."""
+"""The beginning of a file, folder or zip, from which its format is recognised."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from core.io.files import EXCEL_SEPARATOR, Source, opened
 from core.io.json_pieces import Pieces
 from core.runtime.row_files import file_rows, is_columnar
 
-HEAD_BYTES = 1 << 18  # of a file's text, after unpacking
+HEAD_BYTES = 1 << 18  # bytes of a file's text, after unpacking
 MAX_LINES, MAX_ROWS, MAX_ITEMS = 100, 3, 3
 SEPARATORS = "\t,;|"
 Row = Mapping[str, Any]
 
 
 class FileHead:
-    """The beginning of what lies at a path.
+    """The beginning of the file, folder or zip at a path.
 
-    Its properties hold what is looked at, each read once. They raise BadInput where there is
-    nothing, or it is damaged.
+    Each property is read once, when it is first used. Properties raise BadInput if nothing is at
+    the path, or it is damaged.
 
     Parameters
     ----------
-    encoding : that of a text which is not UTF-8, where a person names it.
+    encoding : the encoding of a text that is not UTF-8, if a person names it.
     """
 
     def __init__(self, path: Path, encoding: str = ""):
@@ -41,17 +41,17 @@ class FileHead:
 
     @cached_property
     def is_several(self) -> bool:
-        """Whether it holds files: a folder, or a zip."""
+        """True if the path holds files: a folder or a zip."""
         return self.path.is_dir() or (self.suffix == ".zip" and self.path.is_file())
 
     @cached_property
     def files(self) -> dict[str, Source]:
-        """The files of a folder or a zip by their paths within it; none for another file."""
+        """The files of a folder or zip by their paths within it; empty for a single file."""
         return files_of(self.path)[0] if self.is_several else {}
 
     @cached_property
     def data(self) -> bytes:
-        """The first bytes, unpacked."""
+        """The first `HEAD_BYTES` bytes, unpacked; empty for a folder or zip."""
         if self.is_several:
             return b""
         with opened(self.path) as stream:
@@ -59,12 +59,15 @@ class FileHead:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the file may go on behind the head."""
+        """True if the file may be longer than the head."""
         return len(self.data) >= HEAD_BYTES
 
     @cached_property
     def text_or_fault(self) -> tuple[str, str]:
-        """The head as text, or the reason why it is none."""
+        """The head as text and an empty reason, or an empty text and the reason.
+
+        The reason says why the head cannot be read as text.
+        """
         whole_lines = self.data.rfind(b"\n") + 1 if self.is_cut else 0
         data = self.data[: whole_lines or None]
         try:
@@ -76,12 +79,12 @@ class FileHead:
 
     @property
     def text(self) -> str:
-        """The head as text; empty where it is none that can be read."""
+        """The head as text; empty if it cannot be read as text."""
         return self.text_or_fault[0]
 
     @cached_property
     def lines(self) -> list[str]:
-        """The first lines that are not blank, without one in which Excel names the separator."""
+        """The first lines that are not blank, without Excel's line that names the separator."""
         lines = [line for line in self.text.splitlines() if line.strip()][:MAX_LINES]
         return lines[1:] if lines and EXCEL_SEPARATOR.match(lines[0]) else lines
 
@@ -96,14 +99,14 @@ class FileHead:
 
     @cached_property
     def separator(self) -> str:
-        """What parts the columns of the first line of text; empty where nothing does."""
+        """The character that separates the columns of the first line; empty if none does."""
         first = self.lines[0] if self.lines and not self.rows else ""
         mark = max(SEPARATORS, key=first.count)
         return mark if mark in first else ""
 
     @cached_property
     def table(self) -> list[list[str]]:
-        """The cells of the first lines; none where nothing parts them, or they are no table."""
+        """The cells of the first lines; empty without a separator, or if they are not a table."""
         if not self.separator:
             return []
         try:
@@ -113,14 +116,17 @@ class FileHead:
 
     @cached_property
     def header(self) -> list[str]:
-        """The names of the columns of a table, or of the keys of the first row of JSON."""
+        """The column names of a table, or the keys of the first JSON rows."""
         if self.rows:
             return list(dict.fromkeys(str(key) for row in self.rows for key in row))
         return [cell.strip() for cell in self.table[0]] if self.table else []
 
 
 def _objects(text: str) -> Iterator[Row]:
-    """The objects at the beginning of a JSON text; of one that is cut, the keys before the cut."""
+    """Yield the first objects of a JSON text.
+
+    Of an object that the end of the head cuts, the keys before the cut are kept.
+    """
     with opened(Held("head.json", text.encode("utf-8", "replace"))) as stream:
         pieces = Pieces(stream)
         row: dict[str, Any] = {}
@@ -138,7 +144,7 @@ def _objects(text: str) -> Iterator[Row]:
 
 
 def _fill(row: dict[str, Any], pieces: Pieces) -> None:
-    """Fill an object with its values, and lists of objects in it with the first few."""
+    """Fill a row with the values of an object. A list of objects in it keeps its first few."""
     for key in pieces.keys():
         row[key] = None
         if not pieces.opens_objects():

@@ -1,4 +1,4 @@
-"""Importers: the formats that can be brought, what each becomes, and how a file of it is known."""
+"""Importers: the formats that can be imported, how each is recognised and what it becomes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.watch import NO_WATCH, Watch
 
 
 class KindName(StrEnum):
-    """The kinds of things that are brought."""
+    """The kinds of things that can be imported."""
 
     GRAPH = "graph"
     DOCUMENTS = "documents"
@@ -27,11 +27,11 @@ class KindName(StrEnum):
 
 @dataclass(frozen=True)
 class ImportKind:
-    """What all formats of a kind become, and the command that does it.
+    """The result that all formats of a kind become, and the command that makes it.
 
-    `command` holds the words behind `python -m core`. Those in braces are filled in: the paths, the
-    format where it has to be named, the name of what is made, its folder, and the graph or corpus
-    that questions and runs are of.
+    `command` holds the words after `python -m core`. Words in braces are replaced: the paths, the
+    format if it has to be named, the name of the result, its folder, and the graph or corpus to
+    which questions and runs belong.
     """
 
     title: str
@@ -64,7 +64,10 @@ KINDS = {name: ImportKind(*ACTIONS[name], COMMANDS[name]) for name in KindName}
 
 @dataclass(frozen=True)
 class Guess:
-    """How sure it is that a file is of a format, from 0 to 1, and the reason as a sentence's end."""
+    """Confidence, from 0 to 1, that a file has a format.
+
+    The reason is worded as the end of a sentence.
+    """
 
     confidence: float
     reason: str = ""
@@ -75,7 +78,10 @@ NO_GUESS = Guess(0.0)
 
 @dataclass(frozen=True)
 class ReadFile:
-    """What was read of a file: the items, how many they are in words, and what was guessed or left out."""
+    """The items read from a file, their number in words, and notes.
+
+    The notes are sentences on what was guessed or left out.
+    """
 
     items: tuple[Any, ...]
     words: str
@@ -84,7 +90,15 @@ class ReadFile:
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """Files to read in a format: each of at most `most` bytes of text, in an encoding where one is named."""
+    """Files to read in a given format.
+
+    Parameters
+    ----------
+    format : the name of the format within its kind.
+    paths : the files, which are read together.
+    most : bytes of text that a file may hold; None for no bound.
+    encoding : the encoding of texts that are not UTF-8; empty if nobody named it.
+    """
 
     format: str
     paths: Sequence[Path]
@@ -95,17 +109,19 @@ class ImportRequest:
 
 @dataclass(frozen=True)
 class Importer:
-    """A format that can be brought.
+    """A format that can be imported.
 
     Parameters
     ----------
-    name : the word by which the present commands know the format, where they do.
-    suffixes : ends of the names of its files; empty where content alone tells.
-    guesses : the formats of its kind that a head of a file may be of.
-    read : reads files of its kind.
-    example : a file of it below `data/formats`; empty where it is no file.
-    files : the files by which it is known, where their suffixes do not tell.
-    tools : programs that write it. `taken`, `left` : what is read of it, and what is not.
+    kind, name : together the key of the format. Commands that already know the format use `name`.
+    title : the format's name on screen.
+    suffixes : suffixes of its files; empty if only the content tells.
+    guesses : returns the formats of this kind that a head of a file may have.
+    read : reads files of this kind.
+    example : an example file below `data/formats`; empty if the format is no file.
+    files : the files by which it is recognised, if their suffixes do not tell.
+    tools : programs that write the format.
+    taken, left : what is read from it, and what is ignored.
     """
 
     kind: KindName
@@ -122,11 +138,11 @@ class Importer:
 
     @property
     def key(self) -> str:
-        """Its kind and name, as `--as` takes them: `graph/turtle`."""
+        """Kind and name, as the option `--as` takes them: `graph/turtle`."""
         return f"{self.kind}/{self.name}"
 
     def sniff(self, head: FileHead) -> Guess:
-        """Return how sure it is that a head of a file is of the format."""
+        """Return the confidence that a head of a file has this format."""
         return self.guesses(head).get(self.name, NO_GUESS)
 
     def read_file(
@@ -136,7 +152,10 @@ class Importer:
         most: int | None = None,
         encoding: str = "",
     ) -> ReadFile:
-        """Read a file, or several that belong together. Raises BadInput, and what `watch` raises."""
+        """Read a file, or several that belong together.
+
+        Raises BadInput, and what `watch` raises.
+        """
         watch.check()
         found = list(map(Path, paths))
         return self.read(ImportRequest(self.name, found, watch, most, encoding))

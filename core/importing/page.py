@@ -1,4 +1,4 @@
-"""The tables of docs/formats.md."""
+"""Tables of formats for the documentation page docs/formats.md."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ COLUMNS = ("format", "files", "written by", "what is taken", "what is not")
 
 
 def formats_page(kind: str) -> str:
-    """Return a table in Markdown of the formats of a kind; columns that hold nothing are left out."""
+    """Return a Markdown table of the formats of a kind, without empty columns."""
     rows = [
         (
             f"`{one.name}`: {one.title}",

@@ -1,4 +1,4 @@
-"""What a file, a folder, a zip or an address can be brought as, best first."""
+"""Recognise the formats that a file, folder, zip or address may have, best first."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from core.importing.registry import IMPORTERS
 from core.io.home import graphs_folder
 
 LEAST_CONFIDENCE = 0.1
-# kinds of which several files are brought at once
+# kinds whose files can be imported together
 SEVERAL = frozenset({KindName.GRAPH, KindName.DOCUMENTS, KindName.SET})
 
 
 @dataclass(frozen=True)
 class Recognition:
-    """A format that something to bring may be of.
+    """A format that something to import may have.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Recognition:
     confidence : from 0 to 1.
     reason : why, as the end of a sentence: “its name ends in .ttl”.
     paths : the files, the folder, the zip, or the address.
-    is_chosen : whether a person named the format, so that the command has to.
+    is_chosen : a person chose the format, so the command has to name it.
     """
 
     importer: Importer
@@ -44,26 +44,26 @@ class Recognition:
 
     @property
     def action(self) -> str:
-        """What can be done with it, in words."""
+        """The action that imports it, in words."""
         return KINDS[self.importer.kind].action
 
     @property
     def needs_source(self) -> bool:
-        """Whether the graph or the corpus that it is of has to be said."""
+        """True if the graph or corpus that it belongs to has to be named."""
         return "{source}" in KINDS[self.importer.kind].command
 
     @property
     def command(self) -> str:
-        """The command that does it, with words in capitals for what a person has to say."""
+        """The command that imports it, with words in capitals for missing arguments."""
         return shlex.join(["python", "-m", "core", *self.arguments()])
 
     def arguments(self, name: str = "", source: Sequence[str] = ("--graph", "GRAPH")) -> list[str]:
-        """The words of the command behind `python -m core`.
+        """Return the words of the command after `python -m core`.
 
         Parameters
         ----------
-        name : of the graph, the corpus or the set that is made; `NAME` without one.
-        source : the option that says which graph or corpus questions and runs are of.
+        name : of the graph, corpus or question set that is made; empty leaves `NAME`.
+        source : the option that names the graph or corpus of questions and runs.
         """
         filled: dict[str, Sequence[str]] = {
             "{path}": self.paths,
@@ -76,7 +76,7 @@ class Recognition:
         return [part for word in words for part in filled.get(word, (word,))]
 
     def _format(self) -> tuple[str, ...]:
-        """The option that names the format, where the command would not find it by itself."""
+        """Return the option that names the format, if the command cannot find it by itself."""
         one = self.importer
         if one.kind == KindName.GRAPH:
             form = GRAPH_FORMATS.get(one.name)
@@ -88,14 +88,14 @@ class Recognition:
 
 
 def recognise(path: str | Path, encoding: str = "") -> list[Recognition]:
-    """The formats that a file, a folder, a zip or the address of a database may be of, best first.
+    """Return the formats that a file, folder, zip or database address may have, best first.
 
-    Of a file no more than its head is read. `encoding` is that of a text which is not UTF-8.
+    Only the head of a file is read. `encoding` is that of a text which is not UTF-8.
 
     Raises
     ------
     BadInput
-        There is no such file, or it is of no format that is read; the sentence says why.
+        If there is no such file, or it has no known format. The sentence gives the reason.
     """
     if is_address(str(path)):
         address = address_of(str(path))
@@ -115,10 +115,15 @@ def recognise(path: str | Path, encoding: str = "") -> list[Recognition]:
 
 
 def recognise_together(paths: Sequence[str | Path], encoding: str = "") -> list[Recognition]:
-    """The kinds that all of several files may be brought as at once, best first.
+    """Return the kinds as which several files can be imported at once, best first.
 
-    Files of one graph may be of several formats, and so may documents; the format is then that of
-    the first of them. Raises BadInput as `recognise` does, and where no kind fits all.
+    The files of one graph may have several formats, and so may documents. The returned format is
+    then that of the most confident file.
+
+    Raises
+    ------
+    BadInput
+        As `recognise` does, and if no kind fits all files.
     """
     each = [recognise(path, encoding) for path in paths]
     if len(each) == 1:
@@ -142,7 +147,10 @@ def recognise_together(paths: Sequence[str | Path], encoding: str = "") -> list[
 
 
 def importers_named(text: str) -> list[Importer]:
-    """The importers that `KIND` or `KIND/NAME` names. Raises BadInput naming the nearest."""
+    """Return the importers that `KIND` or `KIND/NAME` names.
+
+    Raises BadInput that suggests the nearest known name.
+    """
     found = [one for one in IMPORTERS.values() if text in (one.kind, one.key)]
     if not found:
         known = [*KINDS, *IMPORTERS]
@@ -160,7 +168,7 @@ def _sorted(guesses: Sequence[tuple[Importer, Guess]], paths: tuple[str, ...]) -
 
 
 def _why_not(head: FileHead) -> str:
-    """Why a head is of no format, with advice where the program that wrote it is known."""
+    """Return why a head has no known format, with advice if the writing program is known."""
     if head.is_several:
         return f"{head.name} holds no file that can be read."
     if head.suffix in ADVICE:
@@ -169,6 +177,6 @@ def _why_not(head: FileHead) -> str:
         return f"{head.name} is not read; save it as {OTHERS[head.suffix]} first."
     text, fault = head.text_or_fault
     if not text.strip():
-        return fault or f"{head.name} is empty."  # but for a byte order mark
+        return fault or f"{head.name} is empty."  # it holds only a byte order mark
     shown = shorten(next(iter(head.lines), ""), 60)
     return f"{head.name} is of no format that is known; it begins with “{shown}”."

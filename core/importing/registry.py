@@ -1,4 +1,4 @@
-"""The importers: one row for each format that is read, made of the tables of each kind."""
+"""The registry of importers: one for each format, built from the tables of each kind."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _database(asked: ImportRequest) -> ReadFile:
 
 
 def _check_sizes(asked: ImportRequest) -> None:
-    """Raise BadInput for a file of too much text, for readers that take no bound."""
+    """Raise BadInput if a file holds too much text, for readers that take no bound."""
     if asked.most is None:
         return
     for path in asked.paths:

@@ -1,4 +1,7 @@
-"""How sure it is that a head of a file is of each format, kind by kind, by its name and what is in it."""
+"""Recognise formats by file names and content, with a confidence for each.
+
+There is one function for each kind of import. Each takes the head of a file.
+"""
 
 from __future__ import annotations
 
@@ -41,11 +44,11 @@ from core.retrievers.runs.formats import FORMATS as RUN_FORMATS
 from core.retrievers.runs.trec import is_run
 from core.runtime.row_files import COLUMNAR
 
-Guesses = dict[str, Guess]  # by the name of a format of the kind
+Guesses = dict[str, Guess]  # by format name within the kind
 CRAG, NODES, ZIPPED, FILES = "crag", "nodes", "zip", "files"
 SURE, LIKELY, POSSIBLE, UNLIKELY = 0.95, 0.8, 0.5, 0.2
-MAX_QUERY_LETTERS = 200  # of a line; longer ones are passages with their ids
-MOST_LINES = 0.8  # of the first lines, that have to look alike
+MAX_QUERY_LETTERS = 200  # letters of a query's line; longer lines are passages with their ids
+MOST_LINES = 0.8  # share of the first lines that must fit a format
 COLUMN_FORMATS = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow"}
 BY_SEPARATOR = {"\t": "tab", "|": "bar", ",": "comma", ";": "semicolon"}
 BEGINNINGS = {
@@ -79,10 +82,10 @@ FAMILIES = {
     FILES: ("A folder or a zip of documents", (".zip",), "as of its files"),
 }
 """Families of documents: what each is called, its suffixes, and what marks a place in it."""
-TABLES = ("csv", "jsonl", "parquet")  # families of which each row is a document
+TABLES = ("csv", "jsonl", "parquet")  # families in which each row is a document
 LINES = {CSV: "its first row names a question", TOPICS: "it begins as TREC's topics do"}
 OF_LINES = "its lines have this form"
-OWN_QUESTIONS = (*QUESTIONS[:-1], "RawQuestion", "utterance")  # keys that nothing but questions has
+OWN_QUESTIONS = (*QUESTIONS[:-1], "RawQuestion", "utterance")  # keys that only questions have
 
 
 def _ends(head: FileHead) -> str:
@@ -90,7 +93,10 @@ def _ends(head: FileHead) -> str:
 
 
 def _records(head: FileHead) -> Sequence[Row]:
-    """The first rows of JSON or of a table with a header; those that one object holds, where it does."""
+    """Return the first rows of JSON, or of a table with a header.
+
+    If the first JSON object holds a list of objects under a known key, that list is returned.
+    """
     if not head.rows:
         return [dict(zip(head.header, cells)) for cells in head.table[1:4]]
     for key in (*HOLDS_ROWS, *HELD, "docs"):
@@ -102,7 +108,7 @@ def _records(head: FileHead) -> Sequence[Row]:
 
 @lru_cache(4)
 def graphs(head: FileHead) -> Guesses:
-    """The formats of graphs that a head may be of."""
+    """Return the graph formats that a head may have."""
     if head.is_several:
         return _several_graphs(head)
     found = _tables_of_triples(head) | _json_graphs(head)
@@ -130,7 +136,7 @@ def _several_graphs(head: FileHead) -> Guesses:
 
 
 def _tables_of_triples(head: FileHead) -> Guesses:
-    """Formats of delimited text, Parquet and Arrow, and tables of nodes."""
+    """Return guesses for delimited text, Parquet, Arrow and tables of nodes."""
     form = COLUMN_FORMATS.get(head.suffix) or BY_SEPARATOR.get(head.separator, "")
     if not form or not head.header:
         return {}
@@ -180,7 +186,7 @@ def _json_graphs(head: FileHead) -> Guesses:
 
 @lru_cache(4)
 def documents(head: FileHead) -> Guesses:
-    """The families of documents that a head may be of, by suffix."""
+    """Return the families of documents that a head may belong to, by suffix."""
     if head.is_several:
         suffixes = {PurePosixPath(bare(name.lower())).suffix for name in head.files}
         fits = sorted(suffixes & DOCUMENT_SUFFIXES)
@@ -198,7 +204,7 @@ def documents(head: FileHead) -> Guesses:
 
 @lru_cache(4)
 def sets(head: FileHead) -> Guesses:
-    """The forms of published sets that a head may be of."""
+    """Return the forms of published sets that a head may have."""
     if head.is_several:
         return _several_sets(head)
     if head.suffix == ".txt":
@@ -214,7 +220,7 @@ def sets(head: FileHead) -> Guesses:
 
 
 def _several_sets(head: FileHead) -> Guesses:
-    """BEIR's form, by the names of the files of a folder or a zip."""
+    """Recognise BEIR's form by the names of the files in a folder or zip."""
     texts, asked = _folders_with(head, "corpus"), _folders_with(head, "queries")
     if is_beir(head.path) or texts & asked:
         return {BEIR: Guess(SURE, "it holds a corpus and queries in the form of BEIR")}
@@ -222,14 +228,14 @@ def _several_sets(head: FileHead) -> Guesses:
 
 
 def _folders_with(head: FileHead, part: str) -> set[str]:
-    """The folders, as texts, that have a file of a part of BEIR's form."""
+    """Return the folders that hold a file of the given part of BEIR's form."""
     split = (name.rpartition("/") for name in head.files)
     return {folder for folder, _, name in split if name.startswith(f"{part}.")}
 
 
 @lru_cache(4)
 def questions(head: FileHead) -> Guesses:
-    """The formats of questions that a head may be of."""
+    """Return the question formats that a head may have."""
     if head.is_several or not (head.rows or head.lines):
         return {}
     if head.rows:
@@ -254,7 +260,7 @@ def _question_rows(records: Sequence[Row]) -> Guesses:
 
 @lru_cache(4)
 def runs(head: FileHead) -> Guesses:
-    """The formats of finished runs that a head may be of."""
+    """Return the formats of finished runs that a head may have."""
     if head.is_several:
         return {}
     if not head.rows and head.lines and all(map(is_run, head.lines)):
@@ -281,21 +287,24 @@ RESULT_KEYS = frozenset({*CONTEXT_KEYS, *ANSWER_KEYS, "results"}) - {"answer"}
 
 @lru_cache(4)
 def indexes(head: FileHead) -> Guesses:
-    """The tool whose index a head is, by the names of its files."""
+    """Return the tool whose index a head is, by the names of its files."""
     try:
-        tool, _ = recognised(dict(head.files) or {head.name: None}, head.name)  # type: ignore[dict-item]
+        tool, _ = recognised(
+            dict(head.files) or {head.name: None},  # type: ignore[dict-item]
+            head.name,
+        )
     except BadInput:
         return {}
     return {tool: Guess(0.98, f"it holds {TOOLS[tool].known_by}")}
 
 
 def cases(head: FileHead) -> Guesses:
-    """How sure it is that a head is a file of saved comparisons."""
+    """Return the confidence that a head is a file of saved comparisons."""
     if head.rows and head.rows[0].get("kind") == FILE_KIND:
         return {"cases": Guess(1.0, "its first line says so")}
     return {"cases": Guess(POSSIBLE, _ends(head))} if head.name.endswith(EXTENSION) else {}
 
 
 def no_guess(head: FileHead) -> Guesses:
-    """No guess: of what is known by its address alone."""
+    """Return no guess, for kinds that are recognised by their address alone."""
     return {}

@@ -1,1 +1,1 @@
-"""Files, databases and durations, which every floor uses."""
+"""Files, databases and durations, which all other packages use."""

@@ -1,4 +1,4 @@
-"""Tables of Parquet and Arrow files that anybody may have written, in batches that are checked."""
+"""Tables of Parquet and Arrow files from any source, read in batches that are checked."""
 
 from __future__ import annotations
 
@@ -13,31 +13,35 @@ from core.io.files import Source, size_text
 
 PARQUET, ARROW = (".parquet",), (".arrow", ".feather")
 COLUMNAR = (*PARQUET, *ARROW)
-BATCH_ROWS = 256  # that are unpacked at once; each may be a long text that is stored once
-BUFFER_BYTES = 1 << 20  # of a Parquet column that are read ahead; without it, all of a row group
-PIECE_BYTES = 1 << 26  # of values that are handed on at once
+BATCH_ROWS = 256  # rows unpacked at once; each may hold a long text that the file stores only once
+# Bytes read ahead of a Parquet column; without it, a row group is read whole
+BUFFER_BYTES = 1 << 20
+PIECE_BYTES = 1 << 26  # bytes of values returned at once
 MAX_ROW_BYTES = 1 << 28
-# Values that no column of Python can hold raise errors of other kinds than pyarrow's.
+# Values that no Python list can hold raise errors that are not pyarrow's own.
 FAULTS = (OSError, ValueError, TypeError, OverflowError, SystemError, KeyError)
 
 
 def is_columnar(path: FilePath | Source) -> bool:
-    """Whether a file is a table of columns, by the suffix of its name."""
+    """Return whether a file is Parquet or Arrow, by the suffix of its name."""
     return FilePath(path.name).suffix.lower() in COLUMNAR
 
 
 def title_of(path: FilePath) -> str:
-    """The name of a file's format."""
+    """Return the name of a file's format."""
     return "Parquet" if path.suffix.lower() in PARQUET else "Arrow"
 
 
 class ColumnFile:
-    """A Parquet or Arrow file, for a process that may die of it. Methods raise BadInput for a damaged one.
+    """A Parquet or Arrow file, to be read in a process that may crash on it.
 
-    An Arrow file may be one that can be sought in, or a stream, as `datasets` saves it. A batch is
-    handed on only after pyarrow has checked all of it: offsets within an unchecked one may lead
-    outside the file, which ends the process. A page or a compressed buffer may also unpack to far
-    more memory than the file takes; `core.runtime.separate_columns` reads in a process with limits.
+    Methods raise BadInput for a damaged file. An Arrow file may be seekable or a stream, as
+    `datasets` saves it.
+
+    A batch is returned only after pyarrow has validated all of it. Offsets in an unchecked batch
+    may point outside the file, which crashes the process. A page or a compressed buffer may also
+    unpack to far more memory than the file takes. `core.runtime.separate_columns` reads files in a
+    process with limits.
     """
 
     def __init__(self, path: FilePath):
@@ -65,8 +69,8 @@ class ColumnFile:
 
         Returns
         -------
-        The share of the file read with each piece, and the piece: a list of values for each
-        column, pickled, of at most `PIECE_BYTES` or a single row.
+        The share of the file read after each piece, and the piece: a list of values for each
+        column, pickled. A piece has at most `PIECE_BYTES`, or a single row.
         """
         taken = 0
         with _faults(self._path):
@@ -74,7 +78,7 @@ class ColumnFile:
                 batch.validate(full=True)
                 self._check_size(taken + batch.nbytes, most)
                 for data in self._pickled(batch):
-                    # A dictionary's text is counted once in a batch, and for each row here.
+                    # A batch counts a text of a dictionary once; here it counts for each row.
                     taken += len(data)
                     self._check_size(taken, most)
                     yield share, data
@@ -82,18 +86,20 @@ class ColumnFile:
     def _check_size(self, size: int, most: int | None) -> None:
         if most is not None and size > most:
             raise BadInput(
-                f"{self._path.name} holds more than {size_text(most)} of text; that is more than can be read here."
+                f"{self._path.name} holds more than {size_text(most)} of text; that is more "
+                "than can be read here."
             )
 
     def _pickled(self, batch: Any) -> Iterator[bytes]:
-        """The values of a batch, in halves as long as they are too much for a piece."""
+        """Yield the pickled values of a batch, halved until each piece is small enough."""
         data = b""
         if batch.nbytes <= PIECE_BYTES or batch.num_rows == 1:
             data = pickle.dumps([column.to_pylist() for column in batch.columns])
         if data and (len(data) <= PIECE_BYTES or batch.num_rows == 1):
             if len(data) > MAX_ROW_BYTES:
                 raise BadInput(
-                    f"{self._path.name} has a row of more than {size_text(MAX_ROW_BYTES)}; that is more than can be read here."
+                    f"{self._path.name} has a row of more than {size_text(MAX_ROW_BYTES)}; "
+                    "that is more than can be read here."
                 )
             yield data
             return
@@ -102,7 +108,7 @@ class ColumnFile:
         yield from self._pickled(batch.slice(half))
 
     def _raw(self, names: list[str]) -> Iterator[tuple[float, Any]]:
-        """The batches as they are, with the share of each."""
+        """Yield the unchecked batches, each with the share of the file read."""
         if self._map is None:
             done, of = 0, max(1, self._file.metadata.num_rows)
             for batch in self._file.iter_batches(BATCH_ROWS, columns=names, use_threads=False):
@@ -110,7 +116,7 @@ class ColumnFile:
                 yield done / of, batch
             return
         for share, whole in _arrow_batches(self._file, self._map):
-            whole.validate(full=True)  # a slice of a wrong one may be right
+            whole.validate(full=True)  # a slice of a damaged batch may look sound
             for start in range(0, whole.num_rows, BATCH_ROWS):
                 yield share, whole.slice(start, BATCH_ROWS).select(names)
 
@@ -133,7 +139,7 @@ def _arrow(path: FilePath) -> tuple[Any, Any]:
 
 
 def _arrow_batches(file: Any, data: Any) -> Iterator[tuple[float, Any]]:
-    """The batches of a file or a stream, each with the share of it read."""
+    """Yield the batches of a file or stream, each with the share of it read."""
     if not hasattr(file, "num_record_batches"):
         for batch in file:
             yield data.tell() / max(1, data.size()), batch
@@ -149,7 +155,7 @@ def _faults(path: FilePath) -> Iterator[None]:
     try:
         yield
     except MemoryError:
-        raise  # of pyarrow too: who reads says so
+        raise  # also when pyarrow raises it: the caller reports it
     except (ArrowException, *FAULTS) as error:
         said = shorten(str(error) or type(error).__name__, 120)
         raise BadInput(f"{path.name} cannot be read as {title_of(path)} ({said}).") from None

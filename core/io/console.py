@@ -1,4 +1,4 @@
-"""Output on terminals and in files whose encoding lacks letters that Hopscope prints."""
+"""Output on terminals and in files whose encoding lacks characters that Hopscope prints."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ HANDLER = "hopscope.plain"
 
 
 def keep_printable() -> None:
-    """Let standard output and standard error replace letters that their encoding lacks.
+    """Make standard output and standard error replace characters that their encoding lacks.
 
-    An arrow becomes `->`, a letter with an accent loses it, any other letter becomes `?`.
+    An arrow becomes `->`, an accented letter loses its accent, any other character becomes `?`.
     """
     codecs.register_error(HANDLER, _replaced)
     for stream in (sys.stdout, sys.stderr):

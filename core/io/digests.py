@@ -1,8 +1,9 @@
-"""Whether the files of a folder are those that were written: their sizes and sha256, noted in a file beside them.
+"""Checks that the files of a folder are unchanged, by noted sizes and SHA-256 digests.
 
-Sizes are compared whenever a folder is opened. What is read whole at once is small; a large folder is read in the background, and what is
-found there is said from then on. A folder is read once a process, unless one of its files changes. One without notes, written by an earlier
-version, counts as sound.
+The sizes and digests are saved in a file in the same folder. Sizes are compared whenever a folder
+is opened. A small folder is read whole at once. A large one is read in the background, and damage
+is reported once it is found. A folder is read once per process, unless one of its files changes. A
+folder without notes was written by an earlier version and counts as sound.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from core.errors import is_refusal
 from core.watch import NO_WATCH, Watch
 
 FILE = "files.json"
-WHOLE_BYTES = 1 << 27  # bytes of a folder that is read whole when it is opened
-TICK = 100_000_000  # nanoseconds within which a file may change again and have the same time
+WHOLE_BYTES = 1 << 27  # bytes of a folder up to which it is read whole when opened
+TICK = 100_000_000  # nanoseconds within which a file may change again with the same time stamp
 SEAL = b"\nsha256 of all before: "
 PIECE = 1 << 22  # bytes read at a time
-MARK = "sha256"  # in a JSON file that says of itself whether it is sound
+MARK = "sha256"  # key in a JSON file that holds its own digest
 
 Stamps = tuple[tuple[str, int, int, int], ...]
 _sound: dict[Path, Stamps] = {}
 
 
 def note(folder: Path) -> None:
-    """Write down what a folder holds, and make it durable. Raises OSError."""
+    """Write the sizes and digests of a folder's files, and sync them to disk. Raises OSError."""
     files = (file for file in sorted(folder.rglob("*")) if file.is_file())
     known = {
         file.relative_to(folder).as_posix(): [file.stat().st_size, _digest(file)] for file in files
@@ -42,7 +43,10 @@ def note(folder: Path) -> None:
 
 
 def check_sizes(folder: Path) -> int:
-    """How many bytes a folder has; raises ValueError where a noted file is not there or has another size, OSError."""
+    """Return the number of bytes in a folder's noted files.
+
+    Raises ValueError if a noted file is missing or has another size, and OSError.
+    """
     known = noted(folder)
     for name, (size, _) in known.items():
         if not (folder / name).is_file():
@@ -53,7 +57,10 @@ def check_sizes(folder: Path) -> int:
 
 
 def check(folder: Path, watch: Watch = NO_WATCH) -> None:
-    """Reads all that was noted; raises ValueError naming the first file that is not as it was written, OSError, and what `watch` raises."""
+    """Read all noted files and compare their digests.
+
+    Raises ValueError that names the first changed file, OSError, and what `watch` raises.
+    """
     before, now = _stamps(folder), time.time_ns()
     if _sound.get(folder) == before:
         return
@@ -65,7 +72,10 @@ def check(folder: Path, watch: Watch = NO_WATCH) -> None:
 
 
 def opened(folder: Path) -> Later:
-    """A folder that is opened: sizes are compared, and the whole read where it is small; else later. Raises ValueError, OSError."""
+    """Compare sizes, and check digests now if the folder is small, else later.
+
+    Raises ValueError or OSError.
+    """
     size = check_sizes(folder)
     if size <= WHOLE_BYTES:
         check(folder)
@@ -73,7 +83,10 @@ def opened(folder: Path) -> Later:
 
 
 class Later:
-    """A folder that is read whole in the background once it is used: `damage` says what was found, and is empty as long as nothing was."""
+    """A folder that is read whole in the background once it is used.
+
+    `damage` describes the damage that was found; it is empty as long as none was.
+    """
 
     def __init__(self, folder: Path, waits: bool):
         self.folder, self.damage, self.done = folder, "", not waits
@@ -95,14 +108,17 @@ class Later:
             check(self.folder)
         except (ValueError, OSError) as error:
             if is_refusal(error):
-                self._begun = False  # it says nothing of the folder, which is read at its next use
+                self._begun = False  # this says nothing about the folder, so its next use reads it
                 return
             self.damage = str(error)
         self.done = True
 
 
 def noted(folder: Path) -> dict[str, tuple[int, str]]:
-    """Sizes and digests as they were noted; none where nothing was. Raises ValueError where that cannot be read, OSError."""
+    """Return the noted sizes and digests by file name; empty if there are none.
+
+    Raises ValueError if the notes cannot be read, and OSError.
+    """
     try:
         known = json.loads((folder / FILE).read_text("utf-8"))
         return {str(name): (int(size), str(digest)) for name, (size, digest) in known.items()}
@@ -113,14 +129,20 @@ def noted(folder: Path) -> dict[str, tuple[int, str]]:
 
 
 def seal(file: Path) -> None:
-    """Write a file's sha256 behind its end, where no reader of arrays looks. Raises OSError."""
+    """Append a file's SHA-256 digest to it, behind the data that readers of arrays use.
+
+    Raises OSError.
+    """
     digest = _digest(file)
     with open(file, "ab") as stream:
         stream.write(SEAL + bytes.fromhex(digest))
 
 
 def check_sealed(file: Path) -> None:
-    """Raises ValueError where a sealed file is not as it was written, OSError; one without a seal, of an earlier version, is taken."""
+    """Raise ValueError if a sealed file was changed.
+
+    A file without a seal was written by an earlier version and is accepted. Raises OSError.
+    """
     stat = file.stat()
     stamp, now = (file.name, stat.st_size, stat.st_mtime_ns, stat.st_ino), time.time_ns()
     if _sound.get(file) == (stamp,):
@@ -138,13 +160,16 @@ def check_sealed(file: Path) -> None:
 
 
 def marked(content: dict) -> dict:
-    """What goes into a JSON file, with its own digest."""
+    """Return the content of a JSON file with its own digest added."""
     return {**content, MARK: _content(content)}
 
 
 def check_marked(content: Any) -> dict:
-    """What a JSON file holds without its digest. Raises ValueError where the digest is another, or where it is no object; what has none, as
-    of an earlier version, is taken."""
+    """Return the content of a JSON file without its digest.
+
+    Content without a digest was written by an earlier version and is accepted. Raises ValueError if
+    the digest does not match, or the content is no object.
+    """
     if not isinstance(content, dict):
         raise ValueError("it holds no object")
     rest = {key: value for key, value in content.items() if key != MARK}
@@ -158,7 +183,7 @@ def _content(content: dict) -> str:
 
 
 def _stamps(folder: Path) -> Stamps:
-    """Size, time and number of each noted file, by which a change is seen."""
+    """Return size, time of change and inode of each noted file, which reveal a change."""
     known = noted(folder)
     stats = ((name, (folder / name).stat()) for name in (*known, FILE)) if known else ()
     return tuple((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in stats)

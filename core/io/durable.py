@@ -1,4 +1,4 @@
-"""Files that are on the disk, whole or not at all."""
+"""Files that are written to disk whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 WINDOWS = os.name == "nt"
-# seconds until one who has a file open is taken to keep it, and between two tries
+# seconds until a file that another program has open is given up, and between two tries
 PATIENCE, LOOK = (2.0, 0.05)
 
 
 def sync(path: Path) -> None:
-    """Have the system put a file, or the names in a folder, on the disk. Raises OSError. Windows opens no folders and writes their names
-    by itself."""
+    """Make the system write a file, or a folder's entries, to disk. Raises OSError.
+
+    On Windows folders cannot be opened; their entries are written by the system.
+    """
     if WINDOWS and path.is_dir():
         return
     handle = os.open(path, os.O_RDWR if WINDOWS else os.O_RDONLY)
@@ -26,10 +28,11 @@ def sync(path: Path) -> None:
 
 
 def move(path: Path, target: Path) -> None:
-    """Put a file or folder in the place of `target` in one step, where that is a file or absent. Raises OSError.
+    """Replace `target` with a file or folder in one step. Raises OSError.
 
-    Windows refuses that as long as somebody has either open. As a program that looks for viruses does so for a moment, it is tried again
-    there for some seconds.
+    `target` must be a file or absent. Windows refuses to replace while another program has either
+    of them open. Virus scanners do so for a moment, so the move is tried for `PATIENCE` seconds
+    there.
     """
     until = time.monotonic() + PATIENCE
     while True:
@@ -43,13 +46,15 @@ def move(path: Path, target: Path) -> None:
 
 
 def begun(file: Path) -> str:
-    """How the names begin of files that a killed process left beside `file`."""
+    """Return the prefix of temporary files that a killed process may leave next to `file`."""
     return f".{file.name}-"
 
 
 def write_whole(file: Path, write: Callable[[Path], object], durable: bool = True) -> None:
-    """Have `write` write a new file beside `file`, make it durable, and put it in the place of `file` in one step. Raises OSError, and what
-    `write` raises; `file` is then as it was. One that need not be durable outlives every kill, but may be lost in a power cut.
+    """Write a file under a temporary name, sync it, and move it into place in one step.
+
+    Raises OSError, and what `write` raises; `file` is then unchanged. A file that need not be
+    durable survives every kill, but may be lost in a power cut.
 
     >>> import pathlib, tempfile
     >>> from core.io.durable import write_whole

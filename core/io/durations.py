@@ -1,4 +1,4 @@
-"""Spans of time in words, and how long a piece of work will still take."""
+"""Durations in words, and estimates of the time that work will still take."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import time
 
 from core.watch import NO_WATCH, Watch
 
-ROUGH_FACTOR = 2.0  # by which one measurement may be off, either way
-MIN_DIFFERENCE_SECONDS = 0.05  # below which a scheduler alone explains a difference
-# share done and seconds spent before which nobody knows how long it will take
+ROUGH_FACTOR = 2.0  # factor by which one measurement may be off, either way
+MIN_DIFFERENCE_SECONDS = 0.05  # a smaller difference may come from the scheduler alone
+# share done and seconds spent before the time left is estimated
 MIN_SHARE, MIN_SECONDS = (0.01, 2.0)
 
 
 def span(seconds: float) -> str:
-    """A span of time in words: 40 seconds, 12 minutes, 3.5 hours, 9 days."""
+    """Return a duration in words: 40 seconds, 12 minutes, 3.5 hours, 9 days."""
     if seconds < 90:
         return _counted(max(1, round(seconds)), "second")
     if seconds < 5400:
@@ -27,7 +27,10 @@ def span(seconds: float) -> str:
 
 
 def between(low: float, high: float) -> str:
-    """An estimate as a range, in words: 2 to 5 minutes, 40 seconds to 3 minutes; one span where both ends read the same."""
+    """Return an estimated range in words: 2 to 5 minutes, 40 seconds to 3 minutes.
+
+    If both ends read the same, one duration is returned.
+    """
     first, last = span(low), span(high)
     if first == last:
         return first
@@ -38,12 +41,17 @@ def between(low: float, high: float) -> str:
 
 
 def roughly(seconds: float) -> str:
-    """An estimate by other work of the kind, in words: from half of it to twice as long."""
+    """Return the range from half of a duration to twice as long, in words.
+
+    Used for estimates that are based on other work of the same kind.
+    """
     return between(seconds / ROUGH_FACTOR, seconds * ROUGH_FACTOR)
 
 
 def differ(one: float, other: float) -> bool:
-    """Whether two durations, each measured once, differ by more than a machine varies.
+    """Return whether two durations differ by more than a machine varies.
+
+    Each was measured once.
 
     >>> from core.io.durations import differ
     >>> differ(42.6, 27.9), differ(42.6, 0.4), differ(0.01, 0.05)
@@ -54,7 +62,7 @@ def differ(one: float, other: float) -> bool:
 
 
 def ago(seconds: float) -> str:
-    """How long ago something was, in words: just now, 12 minutes ago, 3 days ago."""
+    """Return the time since an event in words: just now, 12 minutes ago, 3 days ago."""
     if seconds < 60:
         return "just now"
     size, unit = next(
@@ -66,9 +74,11 @@ def ago(seconds: float) -> str:
 
 
 def with_time_left(watch: Watch = NO_WATCH, of: str = "") -> Watch:
-    """`watch` with the time left (`of` what) in its text, as soon as that can be guessed from the share that is done.
+    """Return a watch that adds the time left to the text of `watch`.
 
-    What was done before the first word, as in work that is taken up again, is not counted as done in this time.
+    The time is estimated from the share that is done, once `MIN_SHARE` and `MIN_SECONDS` are
+    reached. Resumed work begins with a share that was done before; this share is not counted as
+    done in the measured time. `of` is appended to “left”.
     """
     begun: list[tuple[float, float]] = []
 

@@ -1,4 +1,8 @@
-"""The encoding of a text: by its mark, its content, as a person names it, or what it looks like where that is sure."""
+"""Detect the encoding of a text.
+
+A byte order mark decides first, then the content, then the encoding that a person names, then the
+one that it looks like if that is certain.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +24,17 @@ BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 UTF8, WESTERN, SEVEN_BITS = "utf-8", "cp1252", "iso2022_jp"
-WIDE = {  # which bytes of each four are zero in letters of Europe, the share of them that is at least, and of the others at most
+# For each encoding: which bytes of each four are zero in European letters, the least share of zeros
+# among them, and the largest share of zeros among the others.
+WIDE = {
     "utf-32-le": ((2, 3), 0.9, 1.0),
     "utf-32-be": ((0, 1), 0.9, 1.0),
     "utf-16-le": ((1, 3), 0.05, 0.01),
     "utf-16-be": ((0, 2), 0.05, 0.01),
 }
-BY_NAME = {  # names that detectors and the web give to encodings which Python knows by another, or of which it knows a fuller one
+# Names from detectors and the web, for encodings that Python knows by another name, or of which it
+# knows a fuller one.
+BY_NAME = {
     "shift_jis": "cp932",
     "shift-jis": "cp932",
     "sjis": "cp932",
@@ -41,7 +49,7 @@ BY_NAME = {  # names that detectors and the web give to encodings which Python k
     "iso-8859-8-i": "iso8859-8",
     "windows-874": "cp874",
 }
-ENCODINGS = {  # those that a person is offered, each with what it is for
+ENCODINGS = {  # offered to a person, each with its use
     WESTERN: "Western Europe",
     "mac_roman": "Western Europe, older Macs",
     "cp850": "Western Europe, DOS",
@@ -65,24 +73,22 @@ ENCODINGS = {  # those that a person is offered, each with what it is for
     "cp949": "Korean",
     "utf-16-le": "UTF-16 without a mark",
 }
-LOOKED_AT = 1 << 16  # bytes by which an encoding is guessed
-SHOWN = 40  # characters of a text that are shown as they would read
+LOOKED_AT = 1 << 16  # bytes by which an encoding is detected
+SHOWN = 40  # characters of a text shown as they would read in an encoding
 CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
-MANY_CONTROLS = 0.01  # the share of control characters from which bytes are no text
-LEAST_WIDE = 8  # bytes from which zeros say something
-GOOD_TO_BAD = (
-    4  # letters of UTF-8 for each byte that is none, from which a text is UTF-8 with damage
-)
-ESCAPES = (b"\x1b$B", b"\x1b$@", b"\x1b(J")  # what switches to Japanese in a text of seven bits
+MANY_CONTROLS = 0.01  # share of control characters from which bytes are no text
+LEAST_WIDE = 8  # bytes from which zeros are evidence
+GOOD_TO_BAD = 4  # valid UTF-8 letters per invalid byte, from which a text counts as damaged UTF-8
+ESCAPES = (b"\x1b$B", b"\x1b$@", b"\x1b(J")  # escapes that switch to Japanese in a 7-bit text
 ALPHABETS = frozenset({"LATIN", "CYRILLIC", "GREEK", "HEBREW", "ARABIC", "THAI", "ARMENIAN"})
 WITHIN_WORDS, JOINING = "\u2019\u02bc\u2011\u2010\xad\xb7\xb0\u200c\u200d", "any"
 IN_WORD = re.compile(r"[^\W\d_][^\s,.;:!?()\[\]{}<>\"/|\\*+=_#@&%$0-9-]{0,40}[^\W\d_]")
-# a letter and a sign that opens a quotation or question
+# a letter followed by a sign that opens a quotation or question
 OPENING = re.compile("[^\\W\\d_][\u201a\u201e\xa1\xbf]")
-MOST_LETTERS = 20_000  # of a text that are looked at in search of odd words
+MOST_LETTERS = 20_000  # letters of a text that are searched for odd words
 ASCII = frozenset(map(chr, range(128)))
-# in texts of Western Europe, unlike what others look like there
+# characters common in Western European texts; texts of other encodings do not read like this
 COMMON = frozenset("äöüßÄÖÜéèêàâçîôûïëñáíóúåøæÉÀÇÑ‘’“”«»–—…€£§©°•")
 # categories of characters: controls, unassigned, private
 IN_NO_TEXT = frozenset({"Cc", "Cn", "Co"})
@@ -95,18 +101,21 @@ FOREIGN = {
 
 
 def ignored(_: object) -> None:
-    """Receive what nobody asks for."""
+    """Discard a note."""
 
 
 class Encoding(NamedTuple):
-    """How bytes become text: the name of the encoding, and what becomes of bytes that are not of it, as Python's decoders take it."""
+    """The name of an encoding, and the decoder's handling of invalid bytes."""
 
     name: str
     errors: str = "strict"
 
 
 def known_encoding(name: str) -> str:
-    """The encoding of a name as Python has it; empty for none. Raises BadInput where there is no such encoding of texts."""
+    """Return Python's name of an encoding; empty for an empty name.
+
+    Raises BadInput if there is no such text encoding.
+    """
     wanted = name.strip().lower()
     wanted = BY_NAME.get(wanted, wanted)
     try:
@@ -120,8 +129,23 @@ def known_encoding(name: str) -> str:
 def decoded(
     name: str, data: bytes, declared: str = "", named: str = "", note: Note = ignored
 ) -> str:
-    """Bytes as text: by their byte order mark, as `declared` within, as UTF-8, in the encoding that a person has `named`, else in the one
-    that they look like, which `note` receives. Raises BadInput where they are no text, or look like several as much."""
+    """Decode bytes to text.
+
+    The encoding is that of the byte order mark; else the one that the content declares; else UTF-8;
+    else the one that a person names; else the one that the bytes look like.
+
+    Parameters
+    ----------
+    name : the file's name, for messages.
+    declared : the encoding that the content itself declares.
+    named : the encoding that a person names.
+    note : receives a sentence on a detected encoding.
+
+    Raises
+    ------
+    BadInput
+        If the bytes are no text, or fit several encodings equally well.
+    """
     encoding = Encoding(marked(data))
     if not encoding.name:
         for known in filter(None, (declared, UTF8)):
@@ -139,17 +163,23 @@ def decoded(
 
 
 def marked(data: bytes) -> str:
-    """The encoding that a byte order mark at the beginning names; empty without one."""
+    """Return the encoding of a byte order mark at the beginning; empty without one."""
     return next((encoding for mark, encoding in BOMS if data.startswith(mark)), "")
 
 
 def in_other_bits(data: bytes) -> bool:
-    """Whether bytes that are UTF-8 as well may be a text of another encoding: with zeros, or with switches to Japanese."""
+    """Return whether bytes that are valid UTF-8 may be a text of another encoding.
+
+    This is so if they hold zeros, or escapes that switch to Japanese.
+    """
     return b"\0" in data or any(escape in data for escape in ESCAPES)
 
 
 def telling(data: bytes) -> bytes:
-    """That part of a text by which its encoding may be recognised: from the line on where it leaves ASCII."""
+    """Return the part of a text by which its encoding is detected.
+
+    It begins with the first line that has a byte beyond ASCII.
+    """
     if in_other_bits(data[:LOOKED_AT]) or not (found := BEYOND_ASCII.search(data)):
         return data[:LOOKED_AT]
     start = data.rfind(b"\n", 0, found.start()) + 1
@@ -157,11 +187,25 @@ def telling(data: bytes) -> bytes:
 
 
 def found_encoding(name: str, data: bytes, named: str = "", note: Note = ignored) -> Encoding:
-    """The encoding of a text without a mark that is not UTF-8, by a part of it: as it is `named`, else the one that it looks like.
+    """Return the encoding of a text that has no mark and is not UTF-8.
 
-    Switches speak for seven-bit Japanese, zeros for wide encodings, most of its letters for damaged UTF-8; else it is the one in which
-    two detectors read the same text, or in which alone no words are read that nobody writes. Raises BadInput where that is not one, with
-    how the text reads in each, and where it is no text.
+    An encoding that is `named` is taken as it is. Else escapes point to 7-bit Japanese, zeros to
+    wide encodings, and many valid letters to damaged UTF-8. Otherwise two detectors propose
+    encodings, and the one whose reading has the fewest odd words is taken. Between equal ones
+    cp1252 wins if it has no odd words and all its letters beyond ASCII are common in Western
+    European texts.
+
+    Parameters
+    ----------
+    name : the file's name, for messages.
+    data : a part of the text.
+    named : the encoding that a person names.
+    note : receives a sentence on the detected encoding.
+
+    Raises
+    ------
+    BadInput
+        If several readings remain, with how the text reads in each, or the bytes are no text.
     """
     if named:
         return Encoding(named)
@@ -171,7 +215,8 @@ def found_encoding(name: str, data: bytes, named: str = "", note: Note = ignored
         return _noted(name, Encoding(_wide(name, data)), note)
     if _is_damaged_utf8(data):
         note(
-            f"{name} is UTF-8 with bytes that are none; they are shown as �. Name its encoding where it is another."
+            f"{name} is UTF-8 with bytes that are none; they are shown as �. Name its "
+            "encoding where it is another."
         )
         return Encoding(UTF8, "replace")
     readings = {
@@ -196,9 +241,10 @@ def found_encoding(name: str, data: bytes, named: str = "", note: Note = ignored
 
 
 def _detected(data: bytes) -> list[str]:
-    """The encodings that two detectors find, that of Firefox and chardet.
+    """Return the encodings that two detectors find: that of Firefox and chardet.
 
-    Those that a mark names are left out, as a mark counts at the beginning of a file alone.
+    Encodings that a byte order mark names are left out, as a mark only counts at the beginning of a
+    file.
     """
     import chardet
     from chardetng_py import EncodingDetector
@@ -211,7 +257,10 @@ def _detected(data: bytes) -> list[str]:
 
 
 def _reading(data: bytes, encoding: str) -> str:
-    """A part of a text in an encoding; empty where it is not of it, or would hold characters that no text has."""
+    """Decode a part of a text; empty if it does not fit the encoding.
+
+    A reading with characters that no text has does not fit either.
+    """
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(data)
     except (UnicodeDecodeError, LookupError):
@@ -224,7 +273,11 @@ def _reading(data: bytes, encoding: str) -> str:
 
 
 def _odd_words(text: str) -> int:
-    """How many words of a text are as nobody writes them: of letters of several scripts, with signs or capitals between their letters."""
+    """Return the number of words in a text that nobody would write.
+
+    These mix letters of several scripts or signs, or have accented capitals after small letters.
+    Opening signs directly after a letter count too.
+    """
     words = set(IN_WORD.findall(text[:MOST_LETTERS]))
     mixed = sum(len(set(map(_script, word)) - {JOINING}) > 1 for word in words)
     capitals = sum(
@@ -235,7 +288,11 @@ def _odd_words(text: str) -> int:
 
 
 def _script(sign: str) -> str:
-    """The script of a letter that shares no word with those of others, `JOINING` for what is in words of any, else a word for signs."""
+    """Return the script of a character within a word.
+
+    Words do not mix these scripts. `JOINING` stands for characters that occur in words of any
+    script, and `SIGN` for all others.
+    """
     if sign < "\x80" or sign in WITHIN_WORDS:
         return "LATIN" if sign.isalpha() else JOINING
     first = unicodedata.name(sign, "").partition(" ")[0]
@@ -245,7 +302,7 @@ def _script(sign: str) -> str:
 
 
 def _wide(name: str, data: bytes) -> str:
-    """The wide encoding that zeros in bytes speak for. Raises BadInput where they speak for none."""
+    """Return the wide encoding that fits the zeros in bytes. Raises BadInput if none fits."""
     zeros = [data[place::4].count(0) / max(1, len(data[place::4])) for place in range(4)]
     for encoding, (of, most, others) in WIDE.items():
         fits = min(zeros[place] for place in of) >= most and all(
@@ -265,13 +322,14 @@ def _is_damaged_utf8(data: bytes) -> bool:
 def _noted(name: str, encoding: Encoding, note: Note) -> Encoding:
     what = f" ({ENCODINGS[encoding.name]})" if encoding.name in ENCODINGS else ""
     note(
-        f"{name} is not UTF-8; it was read as {encoding.name}{what}, which it looks like. Name its encoding where letters are wrong."
+        f"{name} is not UTF-8; it was read as {encoding.name}{what}, which it looks like. "
+        "Name its encoding where letters are wrong."
     )
     return encoding
 
 
 def _unsure(name: str, readings: dict[str, str]) -> BadInput:
-    """That a text looks like several encodings, with how it reads in each."""
+    """Return the error for a text that fits several encodings, with its reading in each."""
     shown = [f"{encoding} (“{_beginning(text)}”)" for encoding, text in readings.items()]
     ways = "Name its encoding as the file is added, or save it as UTF-8."
     return BadInput(
@@ -280,14 +338,14 @@ def _unsure(name: str, readings: dict[str, str]) -> BadInput:
 
 
 def _beginning(text: str) -> str:
-    """Some words of a text around its first letter beyond ASCII."""
+    """Return some words of a text around its first letter beyond ASCII."""
     words = " ".join(text.split())
     at = next((at for at, sign in enumerate(words) if sign > "\x7f"), 0)
     return words[max(0, at - SHOWN // 4) :][:SHOWN]
 
 
 def encodings_that_fit(data: bytes) -> Iterator[tuple[str, str]]:
-    """The encodings that a person is offered for bytes, each with some words as they read in it."""
+    """Yield the offered encodings that fit bytes, each with some words as they read in it."""
     part = telling(data)
     for encoding in ENCODINGS:
         if text := _reading(part, encoding):
@@ -295,7 +353,7 @@ def encodings_that_fit(data: bytes) -> Iterator[tuple[str, str]]:
 
 
 def checked(name: str, text: str) -> str:
-    """The text. Raises BadInput where it holds what texts do not hold."""
+    """Return the text. Raises BadInput if it holds zeros or many control characters."""
     if "\0" in text or len(CONTROLS.findall(text[:LOOKED_AT])) > MANY_CONTROLS * min(
         len(text), LOOKED_AT
     ):
@@ -304,21 +362,22 @@ def checked(name: str, text: str) -> str:
 
 
 def check_first_bytes(name: str, data: bytes) -> None:
-    """Raises BadInput where bytes begin as another kind of file does."""
+    """Raise BadInput if bytes begin like another kind of file."""
     for beginning, what in FOREIGN.items():
         if data.startswith(beginning):
             raise BadInput(
-                f"{name} holds {what} by its first bytes, not text; give it the suffix of what it is."
+                f"{name} holds {what} by its first bytes, not text; give it the suffix of "
+                "what it is."
             )
 
 
 def not_so_encoded(name: str, encoding: str, byte: int) -> BadInput:
-    """That a text has a byte, from 0, which is not of its encoding."""
+    """Return the error for a byte, counted from 0, that does not fit the encoding."""
     return BadInput(
         f"{name} is not {encoding} at byte {byte + 1:,}; name its encoding, or save it as UTF-8."
     )
 
 
 def no_text(name: str) -> BadInput:
-    """That a file holds no text."""
+    """Return the error for a file that holds no text."""
     return BadInput(f"{name} holds no text but binary data.")

@@ -1,4 +1,4 @@
-"""What another program says of an error, as plain text that may be shown anywhere."""
+"""Error messages of other programs as plain text that can be shown anywhere."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from html.parser import HTMLParser
 from core.errors import shorten
 
 MAX_LETTERS = 200
-MAX_READ = 20_000  # letters of which the shown ones are taken
+MAX_READ = 20_000  # letters that are read; the shown ones are taken from them
 TERMINAL = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ "
+    r"-/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]"
 )
 MARKUP = re.compile(r"<[a-z!/]", re.IGNORECASE)
 UNSEEN = ("Cc", "Cs", "Co", "Cn")
@@ -19,7 +20,10 @@ TURNING = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u206
 
 
 class _Words(HTMLParser):
-    """The text of a page without its scripts and styles, and its title, which its heading repeats."""
+    """The text of an HTML page without scripts and styles, and its title.
+
+    The title is kept apart, as the page's heading usually repeats it.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +46,7 @@ class _Words(HTMLParser):
 
 
 def readable_text(text: object, limit: int = MAX_LETTERS) -> str:
-    """A text on one line without markup, terminal codes and letters that cannot be seen.
+    """Return a text on one line without markup, terminal codes and invisible characters.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""Sets that are named by an id: of HuggingFace's hub (`hf:`), by the package `datasets`, and of `ir_datasets` (`irds:`).
+"""Question sets that are named by an id, of HuggingFace's hub (`hf:`) or `ir_datasets` (`irds:`).
 
-Both are fetched once into the person's folder and read from there like any other file: a set of the hub as Parquet, one of ir_datasets as a
-folder of BEIR. Checked against datasets 5.2.0 and ir_datasets 0.6.3.
+Sets of the hub are loaded by the package `datasets`. Each set is fetched once into the person's
+folder and read from there like any other file: a set of the hub as Parquet, one of `ir_datasets` as
+a folder in BEIR's form. Checked against datasets 5.2.0 and ir_datasets 0.6.3.
 """
 
 from __future__ import annotations
@@ -23,34 +24,42 @@ from core.io.temporary import temporary_folder
 from core.watch import NO_WATCH, Watch
 
 HUB, IRDS = "hf:", "irds:"
-# splits, the first that a set has where none is named
+# if no split is named, the first of these that the set has is taken
 USUAL = ("test", "validation", "dev", "train")
-REPORT_EVERY = 10_000  # rows between two words of progress
+REPORT_EVERY = 10_000  # rows between two progress reports
 REACH = 10.0  # seconds in which a hub must answer
-# faults of many libraries, by name
+# names of errors by which many libraries say that the hub is out of reach
 UNREACHED = {"ConnectionError", "TransportError", "OfflineModeIsEnabled", "LocalEntryNotFoundError"}
-UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")  # what no name of a file holds
+UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")  # characters that file names do not hold
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """Where a set lies that was named by its id, and a sentence on what was taken of it."""
+    """The path of a fetched set, and a sentence on what was taken from it."""
 
     path: Path
     note: str
 
 
 def is_id(text: str | Path) -> bool:
-    """Whether a text names a set by an id rather than by a file: `hf:rmanluo/RoG-webqsp`, `irds:beir/scifact/test`."""
+    """Return whether a text is the id of a set: `hf:rmanluo/RoG-webqsp`, `irds:beir/scifact/test`.
+
+    Other texts are paths of files.
+    """
     return str(text).startswith((HUB, IRDS))
 
 
 def fetched(id: str, watch: Watch = NO_WATCH) -> Fetched:
-    """The set of that id, fetched where that has not been done before.
+    """Return the set of an id, fetched if it is not there yet.
 
-    `hf:NAME`, with `:CONFIGURATION` and `:SPLIT` behind it where the set has several; of the splits the first of `USUAL`. NAME may be a
-    local folder that `datasets.load_dataset` reads. `irds:ID` as `ir_datasets.load` takes it. Raises BadInput for an id that is none, where
-    no hub can be reached, or where the package is not installed.
+    The id is `hf:NAME`, followed by `:CONFIGURATION` and `:SPLIT` if the set has several. Without a
+    split the first of `USUAL` is taken. NAME may be a local folder that `datasets.load_dataset`
+    reads. The other form is `irds:ID`, as `ir_datasets.load` takes it.
+
+    Raises
+    ------
+    BadInput
+        If the id is wrong, the hub cannot be reached, or the package is not installed.
     """
     source, _, name = id.partition(":")
     if not name.strip():
@@ -61,7 +70,7 @@ def fetched(id: str, watch: Watch = NO_WATCH) -> Fetched:
 
 
 def place_of(id: str) -> Path:
-    """Where the set of an id is saved, without a suffix."""
+    """Return the path at which the set of an id is saved, without a suffix."""
     return home() / "fetched" / no_device(UNSAFE.sub("-", id).strip("-."))
 
 
@@ -93,7 +102,10 @@ def _of_hub(name: str, watch: Watch = NO_WATCH) -> Fetched:
 def _chosen(
     datasets: ModuleType, repository: str, parts: Sequence[str]
 ) -> tuple[str, str, list[str]]:
-    """The configuration and the split that are meant, and all splits. Raises BadInput naming those that there are."""
+    """Return the configuration and split that are meant, and all splits.
+
+    Raises BadInput that names the existing ones.
+    """
     if not Path(repository).exists():
         _reach(repository)
     configs = _asked(repository, lambda: datasets.get_dataset_config_names(repository))
@@ -101,14 +113,17 @@ def _chosen(
     config = next((part for part in parts if part in configs), usual)
     if not config:
         raise BadInput(
-            f"{repository} has several configurations: name one, as in {HUB}{repository}:{configs[0]}. It has {', '.join(configs)}."
+            f"{repository} has several configurations: name one, as in "
+            f"{HUB}{repository}:{configs[0]}. It has {', '.join(configs)}."
         )
     splits = _asked(repository, lambda: datasets.get_dataset_split_names(repository, config))
     wanted = [part for part in parts if part != config]
     if wrong := [part for part in wanted if part not in splits] or wanted[1:]:
         known = ", ".join(splits)
         raise BadInput(
-            f"{repository} has no split “{shorten(wrong[0], 40)}”.{nearest(wrong[0], [*configs, *splits])} It has {known}."
+            f"{repository} has no split "
+            f"“{shorten(wrong[0], 40)}”.{nearest(wrong[0], [*configs, *splits])} It has "
+            f"{known}."
         )
     return (
         config,
@@ -118,19 +133,22 @@ def _chosen(
 
 
 def _reach(repository: str) -> None:
-    """Nothing, where the hub answers. Raises BadInput; the library itself would try for half a minute."""
+    """Raise BadInput if the hub does not answer. The library itself would try for half a minute."""
     from huggingface_hub import HfApi
 
     _asked(repository, lambda: HfApi().dataset_info(repository, timeout=REACH))
 
 
 def _asked(repository: str, ask: Callable[[], Any]) -> Any:
-    """What a library answers. Raises BadInput where it does not: no hub, no such set, or one that it cannot read."""
+    """Return a library's answer.
+
+    Raises BadInput if there is no hub, no such set, or the library cannot read it.
+    """
     try:
         return ask()
     except HopscopeError:
         raise
-    except Exception as error:  # what the libraries below raise is theirs, and changes
+    except Exception as error:  # each library raises its own errors, which change between versions
         kinds = {kind.__name__ for kind in type(error).__mro__}
         if "RepositoryNotFoundError" in kinds or "DatasetNotFoundError" in kinds:
             raise BadInput(
@@ -142,7 +160,8 @@ def _asked(repository: str, ask: Callable[[], Any]) -> Any:
                 f"No hub can be reached, so {repository} cannot be fetched. {instead}"
             ) from None
         raise BadInput(
-            f"{repository} cannot be read by its library: {shorten(str(error) or type(error).__name__, 200)}."
+            f"{repository} cannot be read by its library: "
+            f"{shorten(str(error) or type(error).__name__, 200)}."
         ) from None
 
 
@@ -169,7 +188,7 @@ def _loaded(library: ModuleType, name: str) -> Any:
 
 
 def _write(known: Any, folder: Path, name: str, watch: Watch = NO_WATCH) -> None:
-    """Writes a set of ir_datasets as a folder of BEIR."""
+    """Write a set of `ir_datasets` as a folder in BEIR's form."""
     (folder / "qrels").mkdir(parents=True)
     _lines(
         folder / "corpus.jsonl",
@@ -211,7 +230,7 @@ def _lines(
 
 
 def _placed(place: Path, write: Callable[[Path], Any]) -> None:
-    """What `write` writes, in its place in one step."""
+    """Write a file or folder elsewhere, then move it to its place in one step."""
     folder = temporary_folder()
     try:
         write(folder / place.name)
@@ -232,5 +251,6 @@ def _package(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ImportError:
         raise BadInput(
-            f"Sets named by an id need the package {name}, which is not installed: pip install {name}."
+            f"Sets named by an id need the package {name}, which is not installed: pip "
+            f"install {name}."
         ) from None

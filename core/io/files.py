@@ -1,4 +1,4 @@
-"""Text files as people give them, plain or packed: read as bytes or line by line, and never more than is allowed."""
+"""Text files, plain or packed, read as bytes or line by line within a size limit."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from core.watch import NO_WATCH, Watch
 
 PACKINGS = {".gz": "gzip", ".bz2": "bzip2", ".zst": "Zstandard"}
 PACKED = tuple(PACKINGS)
-LONGEST_LINE = 1 << 23  # bytes
-# bytes unpacked between two looks at their number, and two words of progress
+LONGEST_LINE = 1 << 23  # bytes of one line
+# bytes unpacked between two checks of the limit, and between two progress reports
 LOOK_EVERY, REPORT_EVERY = (1 << 14, 1 << 18)
-# a first line with which Excel names it
+# a first line in which Excel names the separator
 EXCEL_SEPARATOR = re.compile(r"\Asep=([^\s]|\t)\s*\Z", re.IGNORECASE)
 
 
 class Source(Protocol):
-    """A file, wherever it lies: on the disk, in memory, in a zip. `size` is what it takes there, in bytes."""
+    """A file on disk, in memory or in a zip. `size` is its stored size in bytes."""
 
     @property
     def name(self) -> str: ...
@@ -37,7 +37,7 @@ class Source(Protocol):
     def size(self) -> int: ...
 
     def open(self) -> BinaryIO:
-        """Its bytes as they lie there, from the beginning. Raises OSError."""
+        """Open the stored bytes from the beginning. Raises OSError."""
         ...
 
 
@@ -63,8 +63,11 @@ File = str | FilePath | Source
 
 
 class Unpacked:
-    """The bytes of a file after unpacking. Reading raises BadInput once more than `most` bytes have come out, or where a line has more than
-    `longest`."""
+    """The bytes of a file after unpacking.
+
+    Reading raises BadInput once more than `most` bytes have been unpacked, or if a line has more
+    than `longest` bytes.
+    """
 
     def __init__(
         self,
@@ -82,7 +85,7 @@ class Unpacked:
         self._count = self._reported = 0
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, at most `size` of them where that is not negative, else all that are left."""
+        """Return at most `size` next bytes, or all that are left if it is negative."""
         if size < 0:
             return b"".join(iter(lambda: self.read(LONGEST_LINE), b""))
         data = self._stream.read(size)
@@ -90,7 +93,7 @@ class Unpacked:
         return data
 
     def skip(self, count: int) -> None:
-        """Passes over the next bytes."""
+        """Skip the next bytes."""
         if self._stream is self._raw and self._raw.seekable():
             self._raw.seek(count, 1)
             return
@@ -98,13 +101,14 @@ class Unpacked:
             count -= passed
 
     def lines(self) -> Iterator[bytes]:
-        """The remaining lines with their ends; `line` is the number of the newest, from 1."""
+        """Yield the remaining lines with their ends. `line` is the number of the last, from 1."""
         readline, longest, looked_at = self._stream.readline, self.longest, 0
         while data := readline(longest):
             self.line += 1
             if len(data) == longest:
                 raise BadInput(
-                    f"{self.name}, line {self.line}: a line of more than {size_text(longest)} is too long."
+                    f"{self.name}, line {self.line}: a line of more than "
+                    f"{size_text(longest)} is too long."
                 )
             looked_at += len(data)
             if looked_at >= LOOK_EVERY:
@@ -114,11 +118,12 @@ class Unpacked:
         self._look(looked_at)
 
     def _look(self, size: int) -> None:
-        """Count `size` more bytes: tell how far we are, and stop where it is too much."""
+        """Count `size` more bytes, report progress, and raise BadInput above the limit."""
         self._count += size
         if self._most is not None and self._count > self._most:
             raise BadInput(
-                f"{self.name} holds more than {size_text(self._most)} of text; that is more than can be read here."
+                f"{self.name} holds more than {size_text(self._most)} of text; that is more "
+                "than can be read here."
             )
         if self._count - self._reported >= REPORT_EVERY:
             self._reported = self._count
@@ -132,10 +137,18 @@ def opened(
     most: int | None = None,
     longest: int | None = None,
 ) -> Iterator[Unpacked]:
-    """A file's bytes, unpacked where its name ends in `.gz`, `.bz2` or `.zst`. `watch` hears the share read, `most` bounds the bytes that
-    come out, and `longest` those of a line (`LONGEST_LINE`).
+    """Open a file and unpack it if its name ends in `.gz`, `.bz2` or `.zst`.
 
-    Raises BadInput where the file is missing, unreadable, damaged or larger than `most`.
+    Parameters
+    ----------
+    watch : receives the share of the file that was read.
+    most : bytes that the file may unpack to; None for any number.
+    longest : bytes that a line may have; `LONGEST_LINE` if None.
+
+    Raises
+    ------
+    BadInput
+        If the file is missing, unreadable, damaged or larger than `most`.
     """
     place = OnDisk(FilePath(file)) if isinstance(file, (str, FilePath)) else file
     suffix = FilePath(place.name).suffix.lower()
@@ -156,9 +169,10 @@ def opened(
 
 
 def _unpacking(raw: BinaryIO, packed: str) -> BinaryIO:
-    """The stream of a file's bytes, unpacked. Damage shows as EOFError."""
+    """Return the stream of a file's unpacked bytes. Damage is raised as EOFError."""
     if packed == ".gz":
-        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]  # all of a BinaryIO is there, which typeshed does not say
+        # It has all methods of a BinaryIO, which typeshed does not say.
+        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
     if packed == ".bz2":
         return bz2.BZ2File(raw)  # type: ignore[return-value]  # as above
     if packed == ".zst":
@@ -167,7 +181,10 @@ def _unpacking(raw: BinaryIO, packed: str) -> BinaryIO:
 
 
 class _Zstandard(io.RawIOBase):
-    """The unpacked bytes of a file of Zstandard frames. Raises EOFError where it is damaged or ends within a frame."""
+    """The unpacked bytes of a file of Zstandard frames.
+
+    Raises EOFError if the file is damaged or ends within a frame.
+    """
 
     def __init__(self, raw: BinaryIO):
         import zstandard
@@ -183,7 +200,7 @@ class _Zstandard(io.RawIOBase):
         return True
 
     def readinto(self, buffer) -> int:
-        """Fills the buffer as far as one piece of the file goes; 0 at its end."""
+        """Fill the buffer from at most one piece of the file. Returns 0 at its end."""
         while not self._ready:
             packed = (
                 self._frame.unused_data if self._frame and self._frame.eof else b""
@@ -210,8 +227,10 @@ def lines(
     most: int | None = None,
     longest: int | None = None,
 ) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank with their numbers from 1, line ends removed. Raises BadInput as `opened` does, and for
-    bytes that are not UTF-8."""
+    """Yield the lines that are not blank, with their numbers from 1 and without line ends.
+
+    Raises BadInput as `opened` does, and for bytes that are not UTF-8.
+    """
     with opened(path, watch, most, longest) as source:
         for data in source.lines():
             try:
@@ -223,21 +242,22 @@ def lines(
 
 
 def not_utf8(name: str, line: int, byte: int) -> BadInput:
-    """What is wrong with a file that has a byte, counted from 0 within its line, that is not UTF-8."""
+    """Return the error for a byte, counted from 0 within its line, that is not UTF-8."""
     return BadInput(
-        f"{name}, line {line}: byte {byte + 1} is not UTF-8 text; save the file as UTF-8, or name its encoding."
+        f"{name}, line {line}: byte {byte + 1} is not UTF-8 text; save the file as UTF-8, or "
+        "name its encoding."
     )
 
 
 def bare(name: str) -> str:
-    """The name of a file without the suffix of its packing."""
+    """Return the name of a file without the suffix of its packing."""
     return (
         name[: -len(suffix)] if (suffix := PurePosixPath(name).suffix).lower() in PACKINGS else name
     )
 
 
 def size_text(size: float) -> str:
-    """A number of bytes in words: 64 MB, 2 GB."""
+    """Return a number of bytes in words: 64 MB, 2 GB."""
     if size >= 1 << 30:
         return f"{size / (1 << 30):,.0f} GB"
     return f"{max(1, round(size / (1 << 20))):,} MB"

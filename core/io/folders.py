@@ -1,4 +1,8 @@
-"""Folders that change as a whole: data files under a name of their own, and a description beside them that says which are current."""
+"""Folders whose content is replaced as a whole.
+
+Data files lie in a subfolder with a name of its own. A description next to it names the current
+subfolder.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,16 @@ from typing import Any
 from core.io import digests
 from core.io.durable import begun, move, sync, write_whole
 
-TEMPORARY = "building"  # the folder within in which data files are written
+TEMPORARY = "building"  # the subfolder in which data files are written first
 
 
 def place(folder: Path, temporary: Path, description: str, meta: Mapping[str, Any]) -> None:
-    """Puts the data files in `temporary` in place in `folder`, named by the digest in `meta`, then swings the file `description` over to
-    them in one step; digests of both are noted. What was there stays readable until then, and is removed. Raises OSError."""
+    """Move the data files in `temporary` into `folder` and make them current in one step.
+
+    Their subfolder is named by the digest in `meta`. The file `description` then points to it.
+    Digests of both are noted. The previous data stays readable until then, and is removed. Raises
+    OSError.
+    """
     if not (temporary / digests.FILE).exists():
         digests.note(temporary)
     for file in (*sorted(temporary.rglob("*")), temporary):
@@ -36,7 +44,10 @@ def place(folder: Path, temporary: Path, description: str, meta: Mapping[str, An
 
 
 def clean(folder: Path, description: str) -> None:
-    """Removes what killed writers and replaced data left in `folder`. Call with its lock held."""
+    """Remove what killed writers and replaced data left in `folder`.
+
+    Call this with the folder's lock held.
+    """
     try:
         current = json.loads((folder / description).read_text("utf-8")).get("data")
     except (OSError, ValueError, AttributeError):
@@ -53,7 +64,10 @@ def clean(folder: Path, description: str) -> None:
 
 
 def remove(folder: Path, then: Callable[[], None] = lambda: None) -> None:
-    """Takes a folder away in one step, calls `then`, and removes what it holds. Raises OSError, and what `then` raises."""
+    """Move a folder away in one step, call `then`, and delete its content.
+
+    Raises OSError, and what `then` raises.
+    """
     removed = folder.with_name(f".{folder.name}-removed")
     shutil.rmtree(removed, ignore_errors=True)
     move(folder, removed)

@@ -1,4 +1,4 @@
-"""Where a person's own files lie: graphs built here, models fetched, instances saved."""
+"""Folders of the person's own files: built graphs, fetched models, saved instances."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pathlib import Path
 from core.errors import StoreError
 
 VARIABLE = "HOPSCOPE_HOME"
-SHARED = 0o022  # that the group or others may write
-LEAST_ROOM = 1 << 18  # bytes that a disk needs to have left
+SHARED = 0o022  # permission bits by which the group or others may write
+LEAST_ROOM = 1 << 18  # bytes that must be free on the disk
 ROOT = Path(__file__).resolve().parents[2]  # the project's own folder, with data/ and assets/
 
 
 def home() -> Path:
     """Return the person's folder: HOPSCOPE_HOME, else `.hopscope` in their home directory.
 
-    It is made when first asked for, with rights for the person alone.
+    It is created at the first call, with permissions for the person alone.
 
     Raises
     ------
@@ -36,13 +36,17 @@ def home() -> Path:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(
-            f"The folder {folder} cannot be made: {error.strerror or error}. Name another one in {VARIABLE}."
+            f"The folder {folder} cannot be made: {error.strerror or error}. Name another "
+            f"one in {VARIABLE}."
         ) from None
     return _readable(folder)
 
 
 def _readable(folder: Path) -> Path:
-    """Return the folder. Raises StoreError if it is there and belongs to somebody who lets nobody in."""
+    """Return the folder.
+
+    Raises StoreError if it exists, but belongs to another user and cannot be read.
+    """
     if folder.exists() and not os.access(folder, os.R_OK | os.X_OK):
         raise StoreError(
             f"The folder {folder} belongs to another user and cannot be read. "
@@ -52,42 +56,51 @@ def _readable(folder: Path) -> Path:
 
 
 def keep_private() -> None:
-    """Keep what this process writes from here on for the person alone.
+    """Give files that this process writes from now on to the person alone.
 
-    A folder that others may write keeps its rights, as it is shared on purpose; what is written
-    in it is for the person alone all the same. On Windows the rights of the profile hold.
+    A folder that others may write keeps its permissions, as it is shared on purpose. Files written
+    in it are private all the same. On Windows the permissions of the profile apply.
     """
     os.umask(0o077)
-    with suppress(OSError, StoreError):  # a folder of somebody else, or one that cannot be written
+    with suppress(OSError, StoreError):  # another user's folder, or one that cannot be written
         folder = home()
         mode = folder.stat().st_mode
         if not mode & SHARED:
-            folder.chmod(mode & 0o700)  # one that the person may not write stays so
+            folder.chmod(mode & 0o700)  # a folder that the person cannot write stays so
 
 
 def cannot_save(folder: Path | None = None) -> str:
-    """Why nothing can be saved in a folder, that of the person where none is given, in a sentence; empty where something can."""
+    """Return the reason why nothing can be saved in a folder; empty if saving works.
+
+    The folder is the person's own if none is given.
+    """
     folder = folder or home()
     if not os.access(folder, os.W_OK):
         return f"Nothing can be saved: {folder} cannot be written. What is there can be read."
     if shutil.disk_usage(folder).free < LEAST_ROOM:
-        return f"Nothing can be saved: the disk that holds {folder} is full. What is there can be read."
+        return (
+            f"Nothing can be saved: the disk that holds {folder} is full. What is there can be "
+            "read."
+        )
     return ""
 
 
 def graphs_folder() -> Path:
-    """Built graph stores, one folder each. Raises StoreError if it cannot be read."""
+    """Return the folder of built graphs, one subfolder each. Raises StoreError if unreadable."""
     return _readable(home() / "graphs")
 
 
 def models_folder() -> Path:
-    """Fetched model files: HOPSCOPE_MODELS, else `models` in the person's folder."""
+    """Return the folder of fetched models: HOPSCOPE_MODELS, else the person's `models`."""
     return Path(os.environ.get("HOPSCOPE_MODELS") or home() / "models")
 
 
 def weights_of(package: str) -> Path | None:
-    """The folder of weights of a package: `model` in the installed one, found without importing it, else what was fetched of it into the
-    models folder; None where neither is."""
+    """Return the folder that holds the weights of a package; None if there is none.
+
+    It is `model` in the installed package, which is found without importing it. Otherwise it is the
+    fetched copy in the models folder.
+    """
     found = importlib.util.find_spec(package.replace("-", "_"))
     places = []
     if found:
@@ -96,7 +109,8 @@ def weights_of(package: str) -> Path | None:
         (
             place
             for place in [*places, models_folder() / package]
-            if os.path.isfile(place / "config.json")  # also where the folder is closed to us
+            # False, not an error, if the folder is closed to us
+            if os.path.isfile(place / "config.json")
         ),
         None,
     )

@@ -1,4 +1,4 @@
-"""JSON text read piece by piece: of it only what is being decoded lies in memory."""
+"""JSON text decoded piece by piece, with only the current value in memory."""
 
 from __future__ import annotations
 
@@ -12,25 +12,31 @@ from core.errors import BadInput, shorten
 from core.io.files import LONGEST_LINE, Unpacked, not_utf8, size_text
 
 PIECE = 1 << 20  # bytes read at once
-LONGEST_VALUE = LONGEST_LINE  # characters of one value; the objects that it becomes take up to twenty times as much
-NEAR_END = 16  # characters before the end of what is at hand where a fault may come of the cut
+# Characters of one value, whose objects take up to twenty times as much
+LONGEST_VALUE = LONGEST_LINE
+# Characters before the end of the text in memory, where a fault may come from the cut
+NEAR_END = 16
 DECODER = json.JSONDecoder()
 BETWEEN = re.compile(r"[\s,]*")
 
 
 class Pieces:
-    """A place in a JSON text that moves on value by value, and the line that it is on."""
+    """A position in a JSON text that moves on value by value, with its line."""
 
     def __init__(self, source: Unpacked):
         self.source, self.decode = source, codecs.getincrementaldecoder("utf-8-sig")().decode
-        self.text, self.at = "", 0  # what is at hand, and how much of it is done
-        self.line_at, self.column = 1, 0  # where the text begins, columns from 0
-        self.here, self.counted = 1, 0  # the line at `counted`, a place in the text
+        self.text, self.at = "", 0  # the text in memory, and the position in it
+        # Line and column (from 0) of the file where the text begins
+        self.line_at, self.column = 1, 0
+        self.here, self.counted = 1, 0  # the line at `counted`, a position in the text
         self.before = 0  # characters of the file before the text
-        self.whole = False  # the file's end is at hand
+        self.whole = False  # True once the text reaches the end of the file
 
     def next(self) -> str:
-        """The next character that is no blank and no comma, which is not passed; empty at the end of the text."""
+        """Return the next character that is no blank and no comma, without consuming it.
+
+        Returns an empty string at the end of the text.
+        """
         while True:
             blank = BETWEEN.match(self.text, self.at)
             assert blank is not None  # it matches the empty text too
@@ -40,7 +46,7 @@ class Pieces:
             self._more()
 
     def opens_objects(self) -> bool:
-        """Whether an array begins here whose first item is an object. Nothing is passed."""
+        """Return whether an array begins here whose first item is an object. Consumes nothing."""
         while self.next() == "[":
             blank = BETWEEN.match(self.text, self.at + 1)
             assert blank is not None  # it matches the empty text too
@@ -52,20 +58,23 @@ class Pieces:
         return False
 
     def take(self, mark: str) -> None:
-        """Passes over a mark. Raises BadInput where something else comes next."""
+        """Consume a mark. Raises BadInput if something else comes next."""
         if self.next() != mark:
             raise self._fault(json.JSONDecodeError(f"Expecting '{mark}'", self.text, self.at))
         self.at += 1
 
     def items(self) -> Iterator[str]:
-        """Passes over an array whose items are taken, by `value`, by who is given the line of each: `line 3`."""
+        """Iterate over an array and yield the line of each item: `line 3`.
+
+        The caller takes each item by `value`.
+        """
         self.take("[")
         while self.next() != "]":
             yield f"line {self.line()}"
         self.at += 1
 
     def keys(self) -> Iterator[str]:
-        """The keys of the object that begins here; the value of each is taken by who is given it."""
+        """Yield the keys of the object that begins here. The caller takes the value of each."""
         self.take("{")
         while self.next() != "}":
             key = self.value()
@@ -79,8 +88,11 @@ class Pieces:
         self.at += 1
 
     def value(self) -> Any:
-        """The value that begins here. A number is not sure to have ended with the text at hand. Raises BadInput for what is not JSON,
-        and for more than `LONGEST_VALUE`."""
+        """Return the value that begins here and consume it.
+
+        A number at the end of the text in memory may go on in the file, so more is read first.
+        Raises BadInput for text that is not JSON, and for more than `LONGEST_VALUE` characters.
+        """
         self.next()
         while True:
             try:
@@ -97,12 +109,13 @@ class Pieces:
                     return value
             if end - self.at > LONGEST_VALUE:
                 raise BadInput(
-                    f"{self.source.name}, line {self.line()}: what begins here is longer than {size_text(LONGEST_VALUE)}."
+                    f"{self.source.name}, line {self.line()}: what begins here is longer "
+                    f"than {size_text(LONGEST_VALUE)}."
                 )
             self._more()
 
     def passed(self) -> None:
-        """Passes over the value that begins here, whatever the length of an array."""
+        """Skip the value that begins here. An array may have any length."""
         if self.next() == "[":
             for _ in self.items():
                 self.value()
@@ -110,23 +123,27 @@ class Pieces:
             self.value()
 
     def line(self) -> int:
-        """The line that we are on."""
+        """Return the current line."""
         self.here += self.text.count("\n", self.counted, self.at)
         self.counted = self.at
         return self.here
 
     def count(self) -> int:
-        """The characters of the file before the place that we are at."""
+        """Return the number of the file's characters before the current position."""
         return self.before + self.at
 
     def _is_certain(self, error: ValueError) -> bool:
-        """Whether more text could not mend a fault."""
+        """Return whether a fault remains, whatever text follows."""
         if not isinstance(error, json.JSONDecodeError):
             return True
         return error.pos < len(self.text) - NEAR_END and not error.msg.startswith("Unterminated")
 
     def _more(self) -> None:
-        """Lets go of what is done, and reads as much again as is left, as far as that may be one value, at least `PIECE`."""
+        """Drop the consumed text and read more.
+
+        The text in memory is doubled up to the length of one value. At least `PIECE` bytes are
+        read.
+        """
         ended = self.text.count("\n", 0, self.at)
         self.column = (
             self.at - self.text.rfind("\n", 0, self.at) - 1 if ended else self.column + self.at
@@ -144,7 +161,7 @@ class Pieces:
             raise not_utf8(self.source.name, self.line_at + before.count(b"\n"), byte) from None
 
     def _fault(self, error: Exception) -> BadInput:
-        """What is wrong with the value that begins here, said of the whole file's lines and columns."""
+        """Return the error for the value that begins here, located in the whole file."""
         begins = self.line()
         if isinstance(error, json.JSONDecodeError):
             error.colno += self.column if error.lineno == 1 else 0
@@ -153,7 +170,10 @@ class Pieces:
 
 
 def not_json(name: str, line: int, error: Exception) -> BadInput:
-    """What is wrong with a JSON text that begins on `line`, with the line and column of the fault where it is known."""
+    """Return the error for a JSON text that begins on `line`.
+
+    It names the line and column of the fault if they are known.
+    """
     if isinstance(error, RecursionError):
         return BadInput(f"{name}, line {line}: this JSON is nested too deep to be read.")
     if not isinstance(error, json.JSONDecodeError):

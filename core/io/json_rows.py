@@ -1,4 +1,7 @@
-"""JSON files as rows: one object a line, one array of objects, or an object that holds such an array."""
+"""Rows of JSON files.
+
+A file holds one object a line, one array of objects, or an object with such an array.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,9 @@ from core.watch import NO_WATCH, Watch
 
 # keys under which a JSON file may hold its list of rows
 HOLDS_ROWS = ("Questions", "questions", "data", "examples", "goldens", "items")
-# keys of a row, whatever lists it holds
+# keys that mark an object as a row, whatever lists it holds
 OF_A_ROW = ("question", "query", "text", "article", "graph", "RawQuestion", "utterance")
-OPENING = 1 << 16  # bytes that are read at once in search of the first that is not blank
+OPENING = 1 << 16  # bytes read at once to find the first that is not blank
 
 Row = tuple[str, dict[str, Any]]
 Numbered = tuple[int, str, dict[str, Any]]
@@ -26,12 +29,15 @@ Numbered = tuple[int, str, dict[str, Any]]
 def json_rows(
     path: File, watch: Watch = NO_WATCH, most: int | None = None, longest: int | None = None
 ) -> Iterator[Row]:
-    """The objects of a JSON file, each with its place in the file: one object a line, one array of objects, or an object that
-    holds such an array under one of `HOLDS_ROWS`, the first in the file. An object on one line is a row, whatever it holds, if another
-    follows or it has a key of `OF_A_ROW`.
+    """Yield the objects of a JSON file, each with its place in the file.
 
-    All are read as they go: one row at a time lies in memory, none longer than a line may be, of `longest` bytes. Raises BadInput as
-    `core.io.files.lines` does, and naming the line for what is not JSON, no object, or longer.
+    The file holds one object a line, one array of objects, or an object that holds such an array
+    under one of `HOLDS_ROWS`; the first in the file is taken. An object on one line is a row,
+    whatever it holds, if another follows or it has a key of `OF_A_ROW`.
+
+    Rows are read one at a time, so only one lies in memory. Raises BadInput as
+    `core.io.files.lines` does. It also names the line of text that is not JSON, of a value that is
+    no object, and of a row that is longer than a line may be, `longest` bytes.
     """
     return ((where, row) for _, where, row in numbered_rows(path, watch, most, longest=longest))
 
@@ -44,9 +50,17 @@ def numbered_rows(
     single: bool = False,
     longest: int | None = None,
 ) -> Iterator[Numbered]:
-    """The objects of a JSON file as `json_rows` gives them, each with its number: its line where there is one object a line, else its place
-    in the array, from 1. `holds` are the keys under which an object may hold the rows; where it holds none it is a row itself if `single`,
-    over however many lines it is written."""
+    """Yield the objects of a JSON file as `json_rows` does, each with its number.
+
+    The number is the line if the file has one object a line, else the position in the array, from
+    1.
+
+    Parameters
+    ----------
+    holds : keys under which the file's object may hold the rows.
+    single : an object that holds no rows is a row itself, on one or more lines.
+    longest : bytes that a line may have.
+    """
     first = beginning(path, 1, most)
     if first == "[":
         yield from _array(path, watch, most)
@@ -64,7 +78,7 @@ def numbered_rows(
 
 
 def beginning(path: File, size: int, most: int | None = None) -> str:
-    """The first `size` bytes of a file that are not blank, as text; fewer where it holds no more."""
+    """Return the first `size` bytes of a file that are not blank, as text."""
     found = b""
     with opened(path, most=most) as source:
         while len(found) < size and (data := source.read(OPENING)):
@@ -73,7 +87,7 @@ def beginning(path: File, size: int, most: int | None = None) -> str:
 
 
 def _array(path: File, watch: Watch, most: int | None) -> Iterator[Numbered]:
-    """The objects of an array that is the whole file, each with the line that it begins on."""
+    """Yield the objects of an array that is the whole file, each with its first line."""
     with opened(path, watch, most) as source:
         pieces = Pieces(source)
         for number, where in enumerate(pieces.items(), 1):
@@ -82,7 +96,7 @@ def _array(path: File, watch: Watch, most: int | None) -> Iterator[Numbered]:
 
 
 def _held(path: File, watch: Watch, most: int | None, holds: Sequence[str]) -> Iterator[Numbered]:
-    """The objects of the first array of rows that the file's one object holds."""
+    """Yield the objects of the first array of rows in the file's only object."""
     with opened(path, watch, most) as source:
         pieces, number = Pieces(source), 0
         for key in pieces.keys():
@@ -95,7 +109,7 @@ def _held(path: File, watch: Watch, most: int | None, holds: Sequence[str]) -> I
 
 
 def _spread(path: File, watch: Watch, most: int | None) -> Iterator[Numbered]:
-    """Objects one after another, each over however many lines, with the line that it begins on."""
+    """Yield objects that span several lines, one after another, each with its first line."""
     with opened(path, watch, most) as source:
         pieces, number = Pieces(source), 0
         while pieces.next():
@@ -111,8 +125,11 @@ LINES, HELD, SPREAD = (
 
 
 def _form(path: File, watch: Watch, most: int | None, holds: Sequence[str]) -> str:
-    """How the rows of a file lie that begins with an object: an array that this object holds, where it is all of the file, else one
-    a line, where it ends on its line. `watch` hears that nothing is read yet."""
+    """Return the form of a file that begins with an object.
+
+    The object holds the rows if it is the whole file. If it ends on its first line, there is one
+    object a line. Progress is reported as nothing read.
+    """
     with opened(path, watch.part(0.0, 0.0), most) as source:
         pieces, held, of_a_row = Pieces(source), False, False
         pieces.next()
@@ -125,7 +142,7 @@ def _form(path: File, watch: Watch, most: int | None, holds: Sequence[str]) -> s
                 continue
             for _ in pieces.items():
                 if held and (pieces.line() > begins or pieces.count() > LONGEST_LINE):
-                    return HELD  # it is longer than a line that is a row
+                    return HELD  # it is longer than a row on one line may be
                 pieces.value()
         if pieces.line() > begins:
             return HELD if held else SPREAD
@@ -139,14 +156,16 @@ def _at_end(pieces: Pieces, where: str, what: str) -> None:
 
 def _without_rows(file: File) -> BadInput:
     return BadInput(
-        f"{_name(file)} holds one JSON object without a list of rows; expected one object a line, or an array of objects."
+        f"{_name(file)} holds one JSON object without a list of rows; expected one object a "
+        "line, or an array of objects."
     )
 
 
 def _object(file: File, where: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BadInput(
-            f"{_name(file)}, {where}: expected a JSON object, found “{shorten(json.dumps(value), 40)}”."
+            f"{_name(file)}, {where}: expected a JSON object, found "
+            f"“{shorten(json.dumps(value), 40)}”."
         )
     return value
 

@@ -1,4 +1,4 @@
-"""JSON that any program reads: numbers that are none are null."""
+"""JSON that any program reads, with null for NaN and infinities."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 
 
 def json_text(value: Any, **how: Any) -> str:
-    """The JSON of a value. NaN and infinities, for which JSON has no words, are null.
+    """Return the JSON text of a value.
+
+    JSON has no NaN and no infinities; they become null.
 
     Parameters
     ----------
@@ -29,7 +31,7 @@ def json_text(value: Any, **how: Any) -> str:
 
 
 def without_nan(value: Any) -> Any:
-    """Plain data with None for NaN and infinities."""
+    """Return plain data with None for NaN and infinities."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
@@ -40,5 +42,5 @@ def without_nan(value: Any) -> Any:
 
 
 def without_nan_key(key: Any) -> Any:
-    """A key that JSON can have."""
+    """Return a key that JSON can hold: a float becomes text."""
     return str(key) if isinstance(key, float) else key

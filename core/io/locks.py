@@ -1,4 +1,4 @@
-"""Lock files, by which processes keep out of one another's way."""
+"""Lock files between processes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from core.errors import StoreError
 from core.watch import NO_WATCH, Watch
 
 WAIT = 0.05  # seconds between two tries
-PATIENCE = 20.0  # seconds until one who changes a small file is taken to hang
+PATIENCE = 20.0  # seconds after which a process that changes a small file is taken to hang
 
 
 @contextmanager
 def locked(file: Path, watch: Watch = NO_WATCH) -> Iterator[None]:
-    """Holds a lock file for as long as the block lasts; the system lets go of it when the process dies.
+    """Hold a lock file while the block runs. The system frees it if the process dies.
 
-    While another holder has it, `watch` is called between two tries; what it raises ends the waiting. The file stays when it is let
-    go of; a holder may delete it where it lies in nobody's way. Raises OSError where it cannot be made.
+    While another process holds it, `watch` is called between two tries; an error that it raises
+    ends the waiting. The file remains after the lock is released. Its holder may delete it where
+    nobody else uses it. Raises OSError if the file cannot be made.
     """
     from filelock import FileLock, Timeout
 
@@ -39,16 +40,19 @@ def locked(file: Path, watch: Watch = NO_WATCH) -> Iterator[None]:
 
 @contextmanager
 def changing(file: Path, patience: float = PATIENCE) -> Iterator[None]:
-    """Held while a file is read, changed and written, so that of two processes that do so neither loses what the other wrote.
+    """Hold a lock while a file is read, changed and written.
 
-    Raises StoreError where another process holds it for longer than `patience` seconds, or the folder cannot be written.
+    Of two processes that do so, neither loses the changes of the other. Raises StoreError if
+    another process holds the lock for more than `patience` seconds, or the folder cannot be
+    written.
     """
     begun = time.monotonic()
 
     def busy() -> None:
         if time.monotonic() - begun > patience:
             raise StoreError(
-                f"Another process has been writing {file.name} for {patience:g} seconds; try again when it is done."
+                f"Another process has been writing {file.name} for {patience:g} seconds; try "
+                "again when it is done."
             )
 
     try:
@@ -59,7 +63,10 @@ def changing(file: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 
 def is_locked(file: Path) -> bool:
-    """Whether some process holds a lock file; not where there is none, or it cannot be opened."""
+    """Return whether some process holds a lock file.
+
+    False if the file does not exist or cannot be opened.
+    """
     from filelock import FileLock, Timeout
 
     if not file.exists():

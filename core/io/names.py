@@ -1,4 +1,4 @@
-"""Names of files that every system takes."""
+"""File names that every operating system accepts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?=\.|$)", re.IGNOREC
 
 
 def no_device(name: str) -> str:
-    """The name of a file or folder, with a number where Windows has a device of it, whatever its ending.
+    """Return the name of a file or folder, with a number added to names of Windows devices.
+
+    Windows reserves these names with any suffix.
 
     >>> from core.io.names import no_device
     >>> no_device("aux"), no_device("Con.trec"), no_device("auxiliary")

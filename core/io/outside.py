@@ -1,4 +1,4 @@
-"""What a text, a name and a number from outside may be: in requests, links, files and on the command line."""
+"""Checks of texts, names and numbers from requests, links, files and the command line."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 
 from core.errors import BadInput
 
-MAX_NAME_LETTERS = 200  # of a graph, a corpus or a question set, which name files
-MAX_LINE_LETTERS = 2_000  # of a line of operators, an entity or an answer
+MAX_NAME_LETTERS = 200  # of the name of a graph, corpus or question set, which becomes a file name
+MAX_LINE_LETTERS = 2_000  # of the text of a method, an entity or an answer
 MAX_LIST_ITEMS = 64
 MAX_SEED = 2**31 - 1
 
 
 def checked_text(value: Any, field: str, longest: int = MAX_LINE_LETTERS) -> str:
-    """Return a text as it is.
+    """Return a text unchanged.
 
     Raises
     ------
     BadInput
-        If it is no text, is longer, or holds half a character (a lone surrogate), which no file,
-        database or server takes. The sentence names the field.
+        If it is no text, is longer than `longest`, or holds half a character (a lone surrogate),
+        which no file, database or server takes. The sentence names the field.
     """
     if not isinstance(value, str):
         raise BadInput(f"“{field}” should be a text.")
@@ -48,7 +48,7 @@ def checked_number(value: Any, field: str, least: int, most: int) -> int:
 
 
 def is_whole(text: str) -> bool:
-    """Whether a text holds no half of a character, so that it can be written as UTF-8."""
+    """Return whether a text has no half characters, so that it can be encoded as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -57,5 +57,5 @@ def is_whole(text: str) -> bool:
 
 
 def whole_text(text: str) -> str:
-    """Return a text with `?` in the place of each half of a character."""
+    """Return a text with `?` in place of each half character."""
     return text if is_whole(text) else text.encode("utf-8", "replace").decode()

@@ -1,7 +1,8 @@
-"""Dataclasses as plain data that JSON can hold, and back by the types that their fields declare: a new field is written once.
+"""Dataclasses as plain data that JSON can hold, and back, by the types of their fields.
 
-A field is saved under its name, or under `metadata={"saved": "another name"}`; with `{"saved": False}` it is not. Fields at their default
-are left out, so that what was saved before a field existed is still read.
+A new field needs no further code. A field is saved under its name, or under `metadata={"saved":
+"another name"}`; with `{"saved": False}` it is not saved. Fields at their default are left out, so
+data that was saved before a field existed can still be read.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ Make = Callable[[Any], Any]
 
 
 class Writer:
-    """Values to plain data. A subclass says how values of its own types are written."""
+    """Converts values to plain data. Subclasses define how their own types are written."""
 
     def fields(self, made: Any) -> dict[str, Any]:
-        """The fields of a dataclass that are not at their default."""
+        """Return the fields of a dataclass that are not at their default."""
         found = {}
         for key, field in _saved_fields(made.__class__).items():
             value = getattr(made, field.name)
@@ -33,9 +34,13 @@ class Writer:
         return found
 
     def value(self, value: Any) -> Any:
-        """A text, a number, None, or what holds them: mappings, tuples, lists, dataclasses. Raises TypeError for another."""
+        """Return a value as plain data.
+
+        Takes texts, numbers, None, mappings, tuples, lists and dataclasses. Raises TypeError for
+        any other type.
+        """
         if isinstance(value, float) and not math.isfinite(value):
-            return str(value)  # for which JSON has no words; read as a float again
+            return str(value)  # JSON has no infinities; the text is read back as a float
         if value is None or isinstance(value, bool | int | float | str):
             return value
         if dataclasses.is_dataclass(value):
@@ -48,9 +53,17 @@ class Writer:
 
 
 class Reader:
-    """Plain data to values, checked by their types. `special` reads those types that are saved in a way of their own; `earlier` has the
-    names that fields had once. A key that is no field is left out, or refused by a `strict` reader. Raises ValueError, TypeError or
-    KeyError."""
+    """Converts plain data to values, checked by their types.
+
+    A key that is no field is ignored, or refused by a `strict` reader. Raises ValueError, TypeError
+    or KeyError.
+
+    Parameters
+    ----------
+    special : readers of types that are saved in a form of their own.
+    earlier : present field names by their earlier names.
+    strict : refuse keys that are no fields.
+    """
 
     def __init__(
         self,
@@ -62,7 +75,7 @@ class Reader:
         self._makers: dict[Any, Make] = {}
 
     def fields(self, cls: Any, saved: Mapping[str, Any], **given: Any) -> Any:
-        """A dataclass from its fields; those that are `given` are not read."""
+        """Return a dataclass made from its saved fields. Those that are `given` are not read."""
         known = _saved_fields(cls)
         made = dict(given)
         for key, value in saved.items():
@@ -74,14 +87,14 @@ class Reader:
         return cls(**made)
 
     def value(self, hint: Any, saved: Any) -> Any:
-        """A value of the type `hint`."""
+        """Return a value of the type `hint`."""
         maker = self._makers.get(hint)
         if maker is None:
             maker = self._makers[hint] = self._special.get(hint) or self._maker(hint)
         return maker(saved)
 
     def _maker(self, hint: Any) -> Make:
-        """What makes values of a type of plain data."""
+        """Return a function that makes values of a type from plain data."""
         origin, parts = typing.get_origin(hint), typing.get_args(hint)
         if origin in (typing.Union, types.UnionType):
             (other,) = (part for part in parts if part is not type(None))
@@ -99,7 +112,8 @@ class Reader:
         if origin is typing.Literal:
             return lambda saved: _checked(saved, saved in parts)
         if hint is float:
-            return lambda saved: float(_checked(saved, type(saved) is not bool))  # "inf" among them
+            # Also takes the text "inf"
+            return lambda saved: float(_checked(saved, type(saved) is not bool))
         return lambda saved: _checked(saved, type(saved) is hint)
 
     def _tuple(self, parts: tuple[Any, ...], saved: Any) -> tuple[Any, ...]:
@@ -109,18 +123,20 @@ class Reader:
 
 
 def to_plain(made: Any) -> dict[str, Any]:
-    """The fields of a dataclass that are not at their default, as JSON can hold them.
+    """Return the fields of a dataclass that are not at their default, as JSON can hold them.
 
     >>> from core.io.plain import from_plain, to_plain
     >>> from core.types import Question
-    >>> to_plain(Question("who", answers=("Ann",))), from_plain(Question, {"text": "who", "answers": ["Ann"]}).answers
-    ({'text': 'who', 'answers': ['Ann']}, ('Ann',))
+    >>> to_plain(Question("who", answers=("Ann",)))
+    {'text': 'who', 'answers': ['Ann']}
+    >>> from_plain(Question, {"text": "who", "answers": ["Ann"]}).answers
+    ('Ann',)
     """
     return Writer().fields(made)
 
 
 def from_plain(cls: type[T], saved: Mapping[str, Any], **given: Any) -> T:
-    """The dataclass of `to_plain`, or of `dataclasses.asdict`; see `Reader`."""
+    """Return the dataclass saved by `to_plain` or `dataclasses.asdict`; see `Reader`."""
     return _READER.fields(cls, saved, **given)
 
 
@@ -128,7 +144,7 @@ _READER = Reader()
 
 
 def _tuples(saved: Any) -> Any:
-    """Plain data with tuples for lists."""
+    """Return plain data with tuples in place of lists."""
     return tuple(map(_tuples, saved)) if isinstance(saved, list) else saved
 
 
@@ -140,7 +156,7 @@ def _checked(saved: Any, right: bool) -> Any:
 
 @cache
 def _saved_fields(cls: type) -> dict[str, dataclasses.Field]:
-    """The fields of a dataclass by the name that each is saved under."""
+    """Return the fields of a dataclass by the names under which they are saved."""
     saved = ((field.metadata.get("saved", field.name), field) for field in dataclasses.fields(cls))
     return {key: field for key, field in saved if key}
 

@@ -1,4 +1,4 @@
-"""Reports of use that libraries send, and the files that they write for it, are switched off."""
+"""Settings that stop libraries from sending usage reports and writing files for them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ SILENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "VLLM_NO_USAGE_STATS": "1",
 }
-REPORTER = "openvino_telemetry"  # sends an event when OpenVINO is imported; OpenVINO does without where it cannot be imported
+# Sends an event when OpenVINO is imported; OpenVINO works without it
+REPORTER = "openvino_telemetry"
 
 
 def keep_quiet() -> None:
-    """Switch reports off for this process and those that it starts. To be called before the libraries are imported."""
+    """Switch usage reports off for this process and its children.
+
+    Call this before the libraries are imported.
+    """
     os.environ.update(SILENT)
-    sys.modules.setdefault(REPORTER, None)  # type: ignore[arg-type]  # the import system's own mark of what is not to be imported
+    # None marks a module that the import system refuses to import.
+    sys.modules.setdefault(REPORTER, None)  # type: ignore[arg-type]

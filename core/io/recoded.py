@@ -1,4 +1,4 @@
-"""Text files that people give as UTF-8, read as they go, whatever their encoding."""
+"""Text files of any encoding, read as a stream of UTF-8."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from core.io.files import OnDisk, Source, Unpacked, bare, opened
 from core.watch import NO_WATCH, Watch
 
 PIECE = 1 << 20  # bytes read at once
-CHECKED_BYTES = 1 << 27  # of a large file that are looked at for what is not UTF-8
+CHECKED_BYTES = 1 << 27  # bytes of a large file that are searched for what is not UTF-8
 
 
 def as_utf8(
@@ -42,16 +42,16 @@ def as_utf8(
     most: int | None = None,
     checks: int | None = None,
 ) -> Source:
-    """A text file as UTF-8 with the line ends of today and without a byte order mark.
+    """Return a text file as UTF-8 with line feeds as line ends and no byte order mark.
 
     Parameters
     ----------
     source : the file, plain or packed.
-    watch : receives the share that was looked at.
+    watch : receives the share that was checked.
     note : receives a sentence on the encoding that was found.
-    named : the encoding of a file that is not UTF-8, where a person names it.
+    named : the encoding of a file that is not UTF-8, if a person names it.
     most : bytes that the file may unpack to.
-    checks : bytes that are looked at for what is not UTF-8; all where it is None.
+    checks : bytes that are searched for what is not UTF-8; None for all.
 
     Raises
     ------
@@ -81,10 +81,11 @@ def as_utf8(
 def readable(
     path: Path, note: Note = ignored, named: str = "", most: int | None = None, strict: bool = False
 ) -> Source:
-    """A text file as UTF-8 where its encoding is sure; else as it is, so that its reader can name the line.
+    """Return a text file as UTF-8 if its encoding is certain, else unchanged.
 
-    `strict` leaves damaged UTF-8 as it is too. The other parameters are those of `as_utf8`. Raises BadInput for an encoding that is not
-    known.
+    The reader of an unchanged file can then name the faulty line. `strict` also leaves damaged
+    UTF-8 unchanged. The other parameters are those of `as_utf8`. Raises BadInput for an unknown
+    encoding.
     """
     file, notes, encoding = OnDisk(path), list[str](), known_encoding(named)
     try:
@@ -100,7 +101,7 @@ def readable(
 
 @dataclass(frozen=True)
 class Recoded:
-    """A text file of another encoding or of older line ends, as UTF-8."""
+    """A text file of another encoding or with old line ends, as UTF-8."""
 
     name: str
     source: Source
@@ -116,7 +117,7 @@ class Recoded:
 
 
 class _RecodedBytes(io.RawIOBase):
-    """The bytes of a recoded file. Reading raises BadInput where they are not of its encoding."""
+    """The bytes of a recoded file. Reading raises BadInput if they do not fit its encoding."""
 
     def __init__(self, of: Recoded):
         self._of, self._closing = of, ExitStack()
@@ -130,7 +131,7 @@ class _RecodedBytes(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        """How many bytes of the file have been read."""
+        """Return how many bytes of the file have been read."""
         return self._passed
 
     def readinto(self, buffer) -> int:
@@ -155,8 +156,11 @@ class _RecodedBytes(io.RawIOBase):
 
 
 def _beyond_utf8(name: str, head: bytes, stream: Unpacked, checks: int | None) -> bytes:
-    """The first piece of a text that is not UTF-8, of which the beginning was read; empty where none of the first `checks` bytes is.
-    Raises BadInput where it holds what no text does."""
+    """Return the first piece of a text that is not UTF-8; empty if there is none.
+
+    Only the first `checks` bytes are searched. `head` is the beginning, which is already read.
+    Raises BadInput for zeros.
+    """
     decode, before, data = codecs.getincrementaldecoder(UTF8)().decode, b"", head
     looked_at = 0
     while (data or before) and (checks is None or looked_at < checks):

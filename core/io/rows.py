@@ -1,4 +1,7 @@
-"""Rows saved in SQLite files: tables are made where they are absent, columns that came later are added, and files of others are refused."""
+"""Rows in SQLite files with a schema.
+
+Missing tables and columns are added. Files of other programs are refused.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +19,22 @@ from core.io.home import cannot_save
 from core.io.locks import changing
 from core.io.sqlite import WAIT, Database, is_damaged, opened, why_unsaved, write_ahead
 
-BATCH_KEYS = 500  # keys that are looked up in one query
+BATCH_KEYS = 500  # keys looked up in one query
 
 
 class DamagedFile(StoreError):
-    """A file of rows that is no database, or one whose pages are damaged."""
+    """Error for a file of rows that is no database or has damaged pages."""
 
 
 @dataclass(frozen=True)
 class Schema:
-    """The tables of a file: the statements that make them, and the columns that came later, by table.
+    """The tables of a file: the statements that make them, and columns added later, by table.
 
-    `application` and `version` are what the file's header says; in files without an own application, whatever program wrote them is not
-    checked. `again` says that the rows can be made again, so that the file may be removed; where nothing can be saved, they are not.
+    Parameters
+    ----------
+    application, version : expected in the file's header. The program that wrote the file is not
+        checked if `application` is 0.
+    again : the rows can be computed again, so the file may be removed.
     """
 
     what: str  # the rows, in the plural, as messages call them
@@ -40,17 +46,22 @@ class Schema:
 
 
 class HeldFile:
-    """A file that stays open from one use to the next, whoever in this process uses it; one thread at a time does."""
+    """A file that stays open between uses, for all of this process.
+
+    One thread uses it at a time.
+    """
 
     def __init__(self) -> None:
         self.lock, self.holders = threading.RLock(), 0
-        self._open: tuple[Database, tuple[int, int]] | None = (
-            None  # with which file on the disk it is
-        )
+        # the open database, with the device and inode of its file
+        self._open: tuple[Database, tuple[int, int]] | None = None
 
     @contextmanager
     def used(self, file: Path, opening: Callable[[], Database]) -> Iterator[Database | None]:
-        """The file, opened where it is not, or was removed meanwhile; None where nothing can be saved in it. Opened anew after an error."""
+        """Return the open file, or None if nothing can be saved in it.
+
+        It is opened if it is closed or was removed meanwhile. After an error it is closed.
+        """
         if self._open is not None and (
             self._open[1] != _identity(file) or cannot_save(file.parent)
         ):
@@ -69,7 +80,7 @@ class HeldFile:
             raise
 
     def close(self) -> None:
-        """Let go of it, until it is used again."""
+        """Close the file until its next use."""
         if self._open is not None:
             self._open[0].close()
         self._open = None
@@ -80,25 +91,34 @@ _holding = threading.Lock()
 
 
 class RowFile:
-    """The rows of a schema in a file, safe between processes. What goes wrong with the file is raised as a StoreError that says so."""
+    """The rows of a schema in a file, safe between processes.
+
+    Faults of the file are raised as a StoreError that describes them.
+    """
 
     def __init__(self, file: Path, schema: Schema):
         self.file, self.schema = file, schema
 
     def open(self, **options: Any) -> Database:
-        """The file, open for `errors` and `transaction`. `options` are those of sqlite3.connect. Raises StoreError."""
+        """Open the file, for use with `errors` and `transaction`. Raises StoreError.
+
+        `options` are those of `sqlite3.connect`.
+        """
         with self.errors():
             database = opened(
                 self.file, self._prepare, timeout=WAIT, isolation_level=None, **options
             )
-            # no kill costs a row; a power cut may cost the last ones, which can be made again
+            # A kill loses no row. A power cut may lose the last ones, which can be computed again.
             if self.schema.again:
                 database.execute("PRAGMA synchronous = NORMAL")
             return database
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Within, the file stays open from one use to the next, as where many threads save a row each: opening takes longer than a row."""
+        """Keep the file open between uses while the block runs.
+
+        Used where many threads save a row each, as opening takes longer than saving.
+        """
         with _holding:
             held = _held.setdefault(self.file, HeldFile())
             held.holders += 1
@@ -113,7 +133,11 @@ class RowFile:
 
     @contextmanager
     def reading(self) -> Iterator[Database]:
-        """The file, open for reading. Raises StoreError, and changes nothing, where it is damaged or not ours."""
+        """Open the file for reading.
+
+        Raises StoreError, and changes nothing, if the file is damaged or belongs to another
+        program.
+        """
         held = _held.get(self.file)
         if held is not None:
             with (
@@ -129,12 +153,15 @@ class RowFile:
 
     @contextmanager
     def writing(self) -> Iterator[Database]:
-        """The file in a transaction of its own: all of it is written or, after an error, none. Raises StoreError."""
+        """Open the file in one transaction: all is written or, after an error, nothing.
+
+        Raises StoreError.
+        """
         with self.reading() as database, transaction(database):
             yield database
 
     def query(self, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """What a query finds. Raises StoreError."""
+        """Return the rows that a query finds. Raises StoreError."""
         with self.reading() as database:
             return database.execute(text, values).fetchall()
 
@@ -145,7 +172,15 @@ class RowFile:
         columns: Sequence[str] = (),
         database: Database | None = None,
     ) -> None:
-        """Write rows in the place of those of the same key; nothing where nothing can be saved. Raises StoreError."""
+        """Write rows and replace those with the same key. Raises StoreError.
+
+        Writes nothing where nothing can be saved.
+
+        Parameters
+        ----------
+        columns : names of the columns that the rows hold; empty for all.
+        database : the open file; None opens it.
+        """
         if database is None:
             with self.reading() as database:
                 return self.save(table, rows, columns, database)
@@ -159,7 +194,7 @@ class RowFile:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """SQLite's errors as sentences."""
+        """Turn SQLite's errors into sentences."""
         try:
             yield
         except sqlite3.Error as error:
@@ -168,8 +203,11 @@ class RowFile:
             ) from error
 
     def remove_damaged(self) -> None:
-        """Remove a damaged file whose rows can be made again, so that the next use begins an empty one; one that another process has
-        replaced meanwhile stays. Raises StoreError where it cannot be removed."""
+        """Remove a damaged file whose rows can be computed again.
+
+        The next use begins an empty one. A file that another process has replaced meanwhile is
+        kept. Raises StoreError if the file cannot be removed.
+        """
         assert self.schema.again
         with changing(self.file):
             try:
@@ -185,11 +223,17 @@ class RowFile:
 
     def _sentence(self, error: sqlite3.Error) -> str:
         if "locked" in str(error):
-            return f"Another process has been writing to {self.schema.what} for too long; try again in a moment."
+            return (
+                f"Another process has been writing to {self.schema.what} for too long; try again "
+                "in a moment."
+            )
         if why := why_unsaved(error):
             return why
         left = "The file was left as it is; move it away to start with an empty one."
-        return f"{self._those()} cannot be used ({error}){'; remove that file to start anew.' if self.schema.again else f'. {left}'}"
+        return (
+            f"{self._those()} cannot be used "
+            f"({error}){'; remove that file to start anew.' if self.schema.again else f'. {left}'}"
+        )
 
     def _those(self) -> str:
         return f"{self.schema.what[:1].upper()}{self.schema.what[1:]} in {self.file}"
@@ -211,7 +255,7 @@ class RowFile:
                     )
 
     def _lacking(self, database: Database) -> list[tuple[str, str]]:
-        """The columns that came later and are not there yet, each with its table."""
+        """Return the later columns that are still missing, each with its table."""
         there = {
             table: {column[1] for column in database.execute(f"PRAGMA table_info({table})")}
             for table in self.schema.later
@@ -224,7 +268,11 @@ class RowFile:
         ]
 
     def _known(self, database: Database) -> bool:
-        """Whether the tables are there. They are counted first: those seen here have their marks by then, whoever makes them."""
+        """Return whether the tables exist.
+
+        The tables are counted before the header is read: when tables are seen, their maker has
+        already written the header.
+        """
         tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         application, version = (
             database.execute(f"PRAGMA {name}").fetchone()[0]
@@ -232,7 +280,8 @@ class RowFile:
         )
         if tables and self.schema.application and application != self.schema.application:
             raise StoreError(
-                f"{self.file} is a database of another program; move it away to have {self.schema.what} there."
+                f"{self.file} is a database of another program; move it away to have "
+                f"{self.schema.what} there."
             )
         if version > self.schema.version:
             raise StoreError(
@@ -242,7 +291,7 @@ class RowFile:
 
 
 def _identity(file: Path) -> tuple[int, int]:
-    """Which file on the disk it is."""
+    """Return the device and inode of a file; zeros if there is none."""
     try:
         known = os.stat(file)
     except OSError:
@@ -252,7 +301,7 @@ def _identity(file: Path) -> tuple[int, int]:
 
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[None]:
-    """All that the block writes, or after an error nothing."""
+    """Write all changes of the block or, after an error, none."""
     database.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -265,7 +314,10 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
 def by_key(
     database: sqlite3.Connection, table: str, columns: Sequence[str], keys: Iterable[Any]
 ) -> Iterator[tuple[Any, ...]]:
-    """The columns of the rows with these keys, in no order; of a key that has no row, none."""
+    """Yield the columns of the rows with these keys, in no order.
+
+    Keys without a row are skipped.
+    """
     asked = list(keys)
     for start in range(0, len(asked), BATCH_KEYS):
         some = asked[start : start + BATCH_KEYS]

@@ -1,4 +1,4 @@
-"""What SQLite files that several processes share need beyond the library."""
+"""SQLite files that several processes share and that may be read-only."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from typing import Any
 
 from core.io.home import cannot_save
 
-WAIT = 30.0  # seconds for another process
-# errors of a file that is no database, or one with damaged pages
+WAIT = 30.0  # seconds to wait for another process
+# errors of a file that is no database or has damaged pages
 DAMAGED = ("SQLITE_NOTADB", "SQLITE_CORRUPT")
-# errors that come where nothing can be written
+# errors raised where nothing can be written
 UNWRITABLE = ("SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY")
 
 
 def write_ahead(database: sqlite3.Connection) -> None:
-    """Readers and a writer side by side. SQLite does not wait here while another process does the same, so this does.
+    """Switch a database to write-ahead logging, so that readers and a writer do not block.
 
-    Raises sqlite3.OperationalError where the other does not end.
+    SQLite does not wait while another process switches, so this function does. Raises
+    `sqlite3.OperationalError` if the other does not finish within `WAIT` seconds.
     """
     until = time.monotonic() + WAIT
     while True:
@@ -38,26 +39,27 @@ def write_ahead(database: sqlite3.Connection) -> None:
 
 
 def why_unsaved(error: sqlite3.Error) -> str:
-    """Why nothing can be saved in the person's folder, where that is what an error means; else empty."""
+    """Return why nothing can be saved in the person's folder; empty for other errors."""
     return cannot_save() if getattr(error, "sqlite_errorname", "").startswith(UNWRITABLE) else ""
 
 
 def is_damaged(error: sqlite3.Error) -> bool:
-    """Whether an error says that the file is no database, or that its pages are damaged."""
+    """Return whether an error says that the file is no database or has damaged pages."""
     return getattr(error, "sqlite_errorname", "").startswith(DAMAGED)
 
 
 class Database(sqlite3.Connection):
-    """An open file of SQLite. `saves` is off where nothing can be written into it, so that it only holds what was there."""
+    """An open SQLite file. `saves` is False if nothing can be written to it."""
 
     saves = True
 
 
 def opened(file: Path, prepare: Callable[[Database], None], **options: Any) -> Database:
-    """The database in a file; `prepare` makes its tables where they are absent. `options` are those of sqlite3.connect.
+    """Open the database in a file; `prepare` makes its missing tables.
 
-    Where nothing can be written, as on a full disk or one that is mounted for reading alone, what is there is read, and every attempt to
-    write raises; where there is no file yet, the database is empty. Raises sqlite3.Error, and what `prepare` raises.
+    Nothing can be written on a full disk, or one that is mounted read-only. The content can then be
+    read, and every attempt to write raises. Without a file, the database is empty. `options` are
+    those of `sqlite3.connect`. Raises `sqlite3.Error`, and what `prepare` raises.
     """
     try:
         database = _prepared(sqlite3.connect(file, factory=Database, **options), prepare)
@@ -85,7 +87,10 @@ def _prepared(database: Database, prepare: Callable[[Database], None]) -> Databa
 
 
 def _as_it_is(file: Path, options: Mapping[str, Any]) -> Database:
-    """What is in a file, without writing beside it; an empty database where there is nothing. Raises OSError, sqlite3.Error."""
+    """Open a file without writing next to it; an empty database if there is no file.
+
+    Raises OSError and `sqlite3.Error`.
+    """
     ahead = file.with_name(f"{file.name}-wal")
     if not file.exists() or not file.stat().st_size:
         return sqlite3.connect(":memory:", factory=Database, **options)
@@ -93,7 +98,7 @@ def _as_it_is(file: Path, options: Mapping[str, Any]) -> Database:
         return sqlite3.connect(
             f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True, factory=Database, **options
         )
-    # what was written ahead is not in the file yet: it is read from a copy
+    # Rows in the write-ahead log are not in the file yet, so both are copied and read together.
     with tempfile.TemporaryDirectory() as folder:
         for part in (file, ahead):
             shutil.copyfile(part, Path(folder) / part.name)

@@ -1,4 +1,7 @@
-"""Values made of files, made anew once one of the files is another: what a catalogue lists is read once, and a change is seen at once."""
+"""Values made from files, remembered until one of the files changes.
+
+A file listed by a catalogue is thus read once, and a change is seen at once.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,17 @@ from core.io.digests import TICK
 
 T = TypeVar("T")
 Stamp = tuple[tuple[str, int, int, int], ...]
-"""Of each file its path, its number on the disk, its bytes, and its time of change in ns; a file that is absent is left out."""
+"""Of each file its path, its number on the disk, its bytes, and its time of change in ns; a file \
+that is absent is left out."""
 
 
 def stamp(files: Iterable[str | Path]) -> Stamp:
-    """The stamp of some files."""
+    """Return the stamp of some files."""
     return tuple(found for file in files if (found := _stat(os.fspath(file))) is not None)
 
 
 def tree(folder: str | Path) -> Stamp:
-    """The stamp of all files in a folder and below; empty where there is no such folder."""
+    """Return the stamp of all files in a folder and below; empty if there is no folder."""
     found: list[tuple[str, int, int, int]] = []
     try:
         with os.scandir(folder) as entries:
@@ -39,7 +43,10 @@ def tree(folder: str | Path) -> Stamp:
 
 
 def described(folder: Path, name: str) -> list[tuple[Path, Stamp]]:
-    """The files of a name in the folders of a folder, in the order of these, each with its stamp."""
+    """Return the files of a name in the subfolders of a folder, each with its stamp.
+
+    They are in the order of the subfolders' names.
+    """
     try:
         with os.scandir(folder) as entries:
             beside = sorted(entry.name for entry in entries)
@@ -58,16 +65,19 @@ def _stat(file: str) -> tuple[str, int, int, int] | None:
 
 
 class Remembered(Generic[T]):
-    """At most `size` values by key, each with the stamp of what it was made of. Safe between threads."""
+    """At most `size` values by key, each with the stamp of its files. Safe between threads."""
 
     def __init__(self, size: int = 256):
         self._known: LRUCache[Hashable, tuple[Stamp, T]] = LRUCache(size)
         self._lock = threading.Lock()
 
     def of(self, key: Hashable, made_of: Stamp, make: Callable[[], T]) -> T:
-        """The value of a key, made where it is not known or was made of other files. `made_of` is taken before it is made, so that a change
-        meanwhile is seen at the next look; a file that changed just now may change again and have the same time, and is not trusted.
-        Raises what `make` raises, which is not remembered."""
+        """Return the value of a key, made anew if it is unknown or its files changed.
+
+        `made_of` is taken before the value is made, so a change meanwhile is seen at the next call.
+        A file that changed within `TICK` may change again with the same time, so its value is not
+        kept. Raises what `make` raises, which is not remembered.
+        """
         with self._lock:
             known = self._known.get(key)
         if known is not None and known[0] == made_of:

@@ -1,4 +1,4 @@
-"""Folders for files on their way into the person's folder, such as what a browser sends."""
+"""Folders for files on their way into the person's folder, such as uploads."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from core.errors import StoreError
 from core.io.home import cannot_save, home
 
 PREFIX = ".upload-"
-OLD = 24 * 3600.0  # seconds after which nobody works with one any more
+OLD = 24 * 3600.0  # seconds after which a folder is no longer in use
 
 
 def temporary_folder(now: float | None = None) -> Path:
-    """A new folder inside the person's own, for who asks to remove in the end; what a killed process left there a day ago goes. Raises
-    StoreError where that one cannot be written.
+    """Return a new folder inside the person's own, which the caller removes in the end.
+
+    Folders that killed processes left there a day ago are removed. Raises StoreError if the
+    person's folder cannot be written.
 
     >>> from core.io.temporary import temporary_folder
     >>> list(temporary_folder().iterdir())

@@ -1,4 +1,4 @@
-"""Files of TOML, with a fault of any kind said as one of TOML."""
+"""TOML files, with every fault of parsing raised as a TOML error."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ DIGITS = re.compile(r"\d[\d_]{999,}")
 
 
 def read_toml(file: Path) -> dict[str, Any]:
-    """The table of a file.
+    """Return the table of a TOML file.
 
     Raises
     ------
-    tomllib.TOMLDecodeError : for what is no TOML, and for numbers of more digits than can be read.
-    UnicodeDecodeError, OSError : for what is no text, or cannot be read.
+    tomllib.TOMLDecodeError
+        For text that is no TOML, and for numbers of more digits than can be read.
+    UnicodeDecodeError, OSError
+        For a file that is no text, or cannot be read.
     """
     text = file.read_text("utf-8")
     try:
@@ -31,7 +33,7 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 
 def _where(text: str) -> str:
-    """The line and the key of the first number of very many digits; empty where there is none."""
+    """Return a message with line and key of the first huge number; empty if there is none."""
     number = DIGITS.search(text)
     if number is None:
         return ""

@@ -1,4 +1,4 @@
-"""What questions are asked of: a graph of triples, or the documents of a corpus; and a question as it is asked."""
+"""Sources that questions are asked of: a graph of triples, or the documents of a corpus."""
 
 from core.sources.kinds import CorpusSource, GraphSource, corpus_with, source_in, sources
 from core.sources.source import Ask, Source

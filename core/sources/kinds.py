@@ -1,4 +1,4 @@
-"""The two kinds of sources, a graph of triples and the documents of a corpus; and which are at hand."""
+"""The two kinds of sources, graphs of triples and corpora, and a list of all sources."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class GraphSource(Source):
     stages = ("graph", "subgraph", "paths", "prompt", "answer")
     usual_methods = ("lego-12",)
     usual_lanes = ("lego-14", "lego-12", "chain-ranking")
-    marks = ""  # no name: the graphs of the questions' own rows
+    marks = ""  # an empty name stands for the graphs of the questions' own rows
 
     @classmethod
     def of(cls, graph: KnowledgeGraph) -> GraphSource:
-        """The source of an opened graph."""
+        """Return the source of an opened graph."""
         return cls(graph.name, graph)
 
     def _known(self) -> Dataset | None:
@@ -120,12 +120,13 @@ class GraphSource(Source):
         aliases = tuple(carried(group, renames) for group in question.aliases)
         if question.entities and not entities:
             raise BadInput(
-                "All that the question starts from is taken away; put one of it back, or start from another entity."
+                "All that the question starts from is taken away; put one of it back, or "
+                "start from another entity."
             )
         seeds = seeds_of(self.graph, text, entities)
         text = text if question.entities else text.replace("[", "").replace("]", "")
         named = tuple(self.graph.names(seeds))
-        # it has no passages
+        # A graph has no passages.
         asked = replace(
             question, text=text, entities=named, answers=answers, aliases=aliases, gold=()
         )
@@ -140,12 +141,16 @@ class GraphSource(Source):
         make: bool = False,
     ) -> Any:
         raise BadInput(
-            f"This method stands on the graph “{build}” of documents, and “{self.name}” is none; ask a corpus."
+            f"This method stands on the graph “{build}” of documents, and “{self.name}” is "
+            "none; ask a corpus."
         )
 
 
 class CorpusSource(Source):
-    """The documents of a corpus: each lane runs on the graph that its line names, or else on that of the chunks alone."""
+    """The documents of a corpus.
+
+    Each lane runs on the graph that its method names, else on the graph of chunks alone.
+    """
 
     kind, is_corpus, noun = "corpus", True, "the documents"
     stages = ("corpus", "graph", "retrieved", "prompt", "answer")
@@ -155,7 +160,7 @@ class CorpusSource(Source):
 
     @classmethod
     def of(cls, corpus: Corpus) -> CorpusSource:
-        """The source of an opened corpus."""
+        """Return the source of an opened corpus."""
         return cls(corpus.name, corpus=corpus)
 
     def _known(self) -> Corpus | Shipped | None:
@@ -195,7 +200,7 @@ class CorpusSource(Source):
         return Random(seed).choice(self.questions(set_name))
 
     def named(self, text: str) -> Question | None:
-        with suppress(HopscopeError):  # said where the corpus is opened
+        with suppress(HopscopeError):  # it is reported when the corpus is opened
             corpus = self.documents
             every = (
                 question for name in reversed(corpus.sets) for question in corpus.questions(name)
@@ -239,7 +244,10 @@ class CorpusSource(Source):
 
 
 def sources() -> dict[Source, str]:
-    """The sources at hand with their titles: graphs, those that cannot be opened, then corpora."""
+    """Return the available sources with their titles.
+
+    Graphs come first, then graphs that cannot be opened, then corpora.
+    """
     known = datasets()
     graphs: dict[Source, str] = {GraphSource(name): one.title for name, one in known.items()}
     damaged: dict[Source, str] = {
@@ -249,7 +257,7 @@ def sources() -> dict[Source, str]:
 
 
 def corpus_with(set_name: str) -> CorpusSource | None:
-    """The corpus that a question set belongs to; None for a set of a graph, and one that is not here."""
+    """Return the corpus of a question set; None for a graph's set, or an unknown one."""
     owners = {
         known_set: CorpusSource(name)
         for name, known in corpora().items()
@@ -262,7 +270,7 @@ KINDS: dict[str, type[Source]] = {one.kind: one for one in (CorpusSource, GraphS
 
 
 def source_in(parameters: Mapping[str, Any]) -> Source | None:
-    """The source that an address names; None where it names none."""
+    """Return the source that an address names; None if it names none."""
     for kind, source in KINDS.items():
         if name := parameters.get(kind):
             return source(name)

@@ -1,4 +1,4 @@
-"""What a question is asked of, and the question as it is asked."""
+"""Sources that questions are asked of, and a question as it is asked."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from core.graph.protocol import KnowledgeGraph
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
-FIRST = 3  # questions of a set that are examples where none are named
+FIRST = 3  # questions of a set that serve as examples if none are named
 
 
 class Opener(Protocol):
-    """What opens graphs: an engine."""
+    """An object that opens graphs, such as an engine."""
 
     environment: Environment
 
@@ -30,21 +30,27 @@ class Opener(Protocol):
 
 @dataclass(frozen=True)
 class Source(ABC):
-    """What a question is asked of, by its name. `graph` is the one on which lines run that name no build, once it is open; `corpus` its
-    documents, where it has some and they are here."""
+    """A source of answers to questions, by its name.
+
+    Parameters
+    ----------
+    graph : once it is open, the graph for methods that name no build.
+    corpus : its documents, if it has some and they are available.
+    edits : changes that are applied to its graphs.
+    """
 
     name: str
     graph: Any = field(default=None, compare=False, repr=False)
     corpus: Corpus | None = field(default=None, compare=False, repr=False)
-    # changes that its graphs are asked with
+    # changes that are applied to its graphs
     edits: tuple[Edit, ...] = field(default=(), compare=False, repr=False)
     kind: ClassVar[str]  # its key in addresses
-    is_corpus: ClassVar[bool]  # whether lines on documents run on it, rather than those on triples
-    noun: ClassVar[str]  # what sentences call it
-    stages: ClassVar[tuple[str, ...]]  # of its lanes' funnel
-    usual_methods: ClassVar[tuple[str, ...]]  # ids of the instances that answer where none is named
-    usual_lanes: ClassVar[tuple[str, ...]]  # ids of those that are compared
-    marks: ClassVar[str]  # begins the text by which evaluations save it
+    is_corpus: ClassVar[bool]  # True if it runs methods for documents rather than for triples
+    noun: ClassVar[str]  # its name in sentences
+    stages: ClassVar[tuple[str, ...]]  # stages of its lanes' funnel
+    usual_methods: ClassVar[tuple[str, ...]]  # ids of the instances that answer if none is named
+    usual_lanes: ClassVar[tuple[str, ...]]  # ids of the instances that are compared by default
+    marks: ClassVar[str]  # prefix of the text by which evaluations save it
 
     def __contains__(self, passage: str) -> bool:
         return False
@@ -61,7 +67,10 @@ class Source(ABC):
 
     @property
     def documents(self) -> Container[str]:
-        """The ids of its documents, none of a graph. Raises BadInput, StoreError where they are not here."""
+        """The ids of its documents; empty for a graph.
+
+        Raises BadInput or StoreError if they are not available.
+        """
         return ()
 
     @property
@@ -71,16 +80,16 @@ class Source(ABC):
 
     @abstractmethod
     def digest(self, open_graph: Callable[[str], KnowledgeGraph]) -> str:
-        """The digest of the graph, which is opened, or of the corpus. Raises BadInput, StoreError."""
+        """Return the digest of the opened graph or of the corpus. Raises BadInput, StoreError."""
 
     @property
     def removed(self) -> frozenset[str]:
-        """The ids of the documents that are taken away."""
+        """The ids of the documents that are removed."""
         return frozenset(edit.names[0] for edit in self.edits if edit.kind == "passage")
 
     @property
     def parameters(self) -> dict[str, str]:
-        """What names it in an address, as `source_in` reads it."""
+        """Its name in the parameters of an address, as `source_in` reads them."""
         return {self.kind: self.name}
 
     @property
@@ -90,12 +99,12 @@ class Source(ABC):
 
     @property
     def here(self) -> bool:
-        """Whether there is such a source, so that it can be asked."""
+        """True if the source exists, so that it can be asked."""
         return self._known() is not None
 
     @property
     def title(self) -> str:
-        """What choosers show; the name of one that is not here or is damaged."""
+        """Its title in lists; its name if it is missing or damaged."""
         known = self._known()
         return known.title if known is not None else self.name
 
@@ -106,7 +115,10 @@ class Source(ABC):
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """Questions to begin with: those that it names, else the first of its first set; none where that cannot be read."""
+        """Questions to begin with: those that it names, else the first of its first set.
+
+        Empty if that set cannot be read.
+        """
         known = self._known()
         if known is None or known.examples or not known.sets:
             return () if known is None else known.examples
@@ -114,32 +126,41 @@ class Source(ABC):
             return tuple(
                 question.text for question in self.questions(next(iter(known.sets)))[:FIRST]
             )
-        except HopscopeError:  # said where the source is opened
+        except HopscopeError:  # it is reported when the source is opened
             return ()
 
     @abstractmethod
     def questions(self, set_name: str) -> Sequence[Question]:
-        """The questions of one of its sets. Raises BadInput, StoreError."""
+        """Return the questions of one of its sets. Raises BadInput, StoreError."""
 
     @abstractmethod
     def draw(self, set_name: str, seed: int) -> Question:
-        """One question of a set, the same for the same seed. Raises as `questions` does."""
+        """Return one question of a set, the same for the same seed.
+
+        Raises as `questions` does.
+        """
 
     @abstractmethod
     def named(self, text: str) -> Question | None:
-        """The question of its sets with exactly that text; a set that cannot be read is left out, as choosing it says why."""
+        """Return the question of its sets with exactly that text; None if there is none.
+
+        A set that cannot be read is skipped; the fault is reported when it is chosen.
+        """
 
     def asked_on(self, set_name: str, question: Question) -> Source:
-        """The source that a question of a set is asked on: this one, or the graph of the question alone."""
+        """Return the source of a set's question: this one, or the graph of the question alone."""
         return self
 
     @abstractmethod
     def _known(self) -> Dataset | Corpus | Shipped | None:
-        """Its description; None where it is not here."""
+        """Return its description; None if it does not exist."""
 
     @abstractmethod
     def open(self, engine: Opener, watch: Watch = NO_WATCH) -> Source:
-        """The same source with its graph open, which is built first where it is not yet there, and edited. Raises BadInput, StoreError."""
+        """Return this source with its graph open and edited.
+
+        The graph is built first if it is missing. Raises BadInput, StoreError.
+        """
 
     @abstractmethod
     def ask(
@@ -150,8 +171,11 @@ class Source(ABC):
         model: bool = True,
         watch: Watch = NO_WATCH,
     ) -> Ask:
-        """A question to the opened source, checked and ready to be run; of a database that is asked live what it needs is fetched. Raises
-        BadInput, UnknownEntity, and what `watch` raises."""
+        """Return a question to the opened source, checked and ready to run.
+
+        From a database that is queried live, the neighbourhood is fetched. Raises BadInput,
+        UnknownEntity, and what `watch` raises.
+        """
 
     @abstractmethod
     def built(
@@ -162,14 +186,33 @@ class Source(ABC):
         mended: bool = True,
         make: bool = False,
     ) -> Any:
-        """The graph that a build made of it, with the merges that are saved for it (`mended`), then its edits. Raises BadInput on triples,
-        and StoreError where it is not built and, with `make`, cannot be soon."""
+        """Return the graph that a build made of the source, with its edits.
+
+        Parameters
+        ----------
+        mended : apply the saved merges before the edits.
+        make : build the graph if it is missing and can be built soon.
+
+        Raises
+        ------
+        BadInput
+            On a graph of triples.
+        StoreError
+            If the graph is not built and, with `make`, cannot be built soon.
+        """
 
 
 @dataclass(frozen=True)
 class Ask:
-    """One question to one source, as every lane gets it. Where not `whole`, vectors that are still being made are searched as far as they
-    are there."""
+    """One question to one source, as every lane receives it.
+
+    Parameters
+    ----------
+    seeds : nodes of the question entities.
+    seed : seed of random draws.
+    reader, model : whether the graph reader and the language model answer.
+    whole : False searches vectors that are still being made as far as they exist.
+    """
 
     source: Source
     question: Question
@@ -180,7 +223,7 @@ class Ask:
     whole: bool = True
 
     def key(self, models: str) -> tuple:
-        """What a computed state depends on, beside its operators."""
+        """Return what a computed state depends on, apart from its operators."""
         return (
             self.source.graph.digest,
             self.question.text,
@@ -191,7 +234,10 @@ class Ask:
         )
 
     def same(self, other: Ask) -> bool:
-        """Whether the other asks the same, of the same source and to the same readers, so that what it came to is what this comes to."""
+        """Return whether another ask gives the same results.
+
+        It has the same question, source and answering models.
+        """
         parts = lambda ask: (
             ask.key(""),
             set(ask.question.answers),

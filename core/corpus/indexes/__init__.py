@@ -1,1 +1,4 @@
-"""Indexes of other tools, read from their folders: documents, chunks, and a graph with descriptions, communities and reports."""
+"""Indexes of other tools, read from their folders.
+
+An index holds documents, chunks, and a graph with descriptions, communities and reports.
+"""

@@ -1,4 +1,7 @@
-"""An index of another tool as a corpus has it: its documents, and a graph with the tool's own chunks, communities and reports."""
+"""Turn an index of another tool into documents and a graph.
+
+The graph keeps the tool's own chunks, communities and reports.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +23,21 @@ from core.graph.building.text_graph import assemble, with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
 
-MAX_LEVEL = 1000  # of communities within communities
-RELATED = "related to"  # the name of a relation that has none, as in graphs that are built here
+MAX_LEVEL = 1000  # levels of nested communities
+RELATED = "related to"  # name of a relation that has none, as in graphs that are built here
 
 
 @dataclass
 class Opened:
-    """An index as a corpus has it: the documents, the graph, what is left out by what it is (with how often), sentences on what was
-    guessed, and the vectors of the graph's `nodes`, `relations`, `chunks` and `communities` that it holds. The tables of the graph are as
-    those of one that is built here."""
+    """An index as documents and a graph.
+
+    Parameters
+    ----------
+    graph : its tables have the form of graphs that are built here.
+    left_out : number of things that were left out, by a phrase that names them.
+    notes : sentences on what was guessed.
+    vectors : the index's vectors of the graph's `nodes`, `relations`, `chunks` and `communities`.
+    """
 
     documents: list[Document]
     graph: Graph
@@ -39,7 +48,7 @@ class Opened:
 
 @dataclass
 class _Gathered:
-    """What an index says of one node or edge, in however many places."""
+    """The data of one node or edge, gathered from all its mentions in an index."""
 
     type: str = ""
     descriptions: dict[str, None] = field(default_factory=dict)
@@ -48,7 +57,7 @@ class _Gathered:
     weight: float = 0.0
 
     def add(self, description: str, chunks: Iterable[int]) -> None:
-        """Add what one place says."""
+        """Add the data of one mention."""
         self.descriptions.update({description: None} if description else {})
         self.chunks.update(chunks)
 
@@ -60,12 +69,22 @@ class _Gathered:
 def assembled(
     index: Index, tool: str, name: str, known: Sequence[Document] | None = None
 ) -> Opened:
-    """The documents and the graph of an index; `tool` is a short word for the tool, by which its chunks are told from ours, `name` the
-    graph's.
+    """Return the documents and the graph of an index.
 
-    Entities of one name are one node. What names a chunk or an entity that the index lacks is left out and counted, as are entities
-    without a name. With `known` the documents are the ones among these that have its texts (`core.corpus.indexes.matching`). Raises
-    BadInput where there is no chunk with a text, or a text is none of the known.
+    Entities of one name are one node. References to chunks or entities that the index lacks are
+    left out and counted, as are entities without a name.
+
+    Parameters
+    ----------
+    tool : a short word for the tool, which marks the ids of its chunks.
+    name : the graph's name.
+    known : the documents of a corpus. If given, the index's texts are matched to them
+        (`core.corpus.indexes.matching`).
+
+    Raises
+    ------
+    BadInput
+        If no chunk has a text, or a text is none of the known documents.
     """
     left, notes = Counter(index.left_out), list(index.notes)
     documents, chunks, rows = _texts(index, tool, notes, known)
@@ -109,12 +128,12 @@ def assembled(
 
 
 def _by_name(graph: Graph) -> dict[str, int]:
-    """Each node by its name."""
+    """Return each node by its name."""
     return {name: node for node, name in enumerate(graph.names(range(graph.n_nodes)))}
 
 
 def _by_ends(graph: Graph) -> dict[frozenset[str], int]:
-    """Each edge by the names of its ends, where no two edges join the same; else none."""
+    """Return each edge by the names of its two nodes; empty if two edges join the same nodes."""
     names = graph.names(range(graph.n_nodes))
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     found = {
@@ -127,7 +146,10 @@ def _by_ends(graph: Graph) -> dict[frozenset[str], int]:
 def _texts(
     index: Index, tool: str, notes: list[str], known: Sequence[Document] | None
 ) -> tuple[list[Document], Table, dict[str, int]]:
-    """The documents, the table of chunks in the order of the documents, and the row of each chunk by the tool's key."""
+    """Return the documents, the table of chunks, and the row of each chunk by the tool's key.
+
+    Chunks are in the order of the documents.
+    """
     chunks = [
         replace(one, document=one.document or one.key)
         for one in _unique(index.chunks)
@@ -164,16 +186,17 @@ def _texts(
 
 
 def _unique(chunks: Iterable[Chunk]) -> list[Chunk]:
-    """Each chunk once by its key."""
+    """Return each chunk once by its key."""
     return list({one.key: one for one in chunks}.values())
 
 
 def _documents(
     given: Sequence[Text], chunks: dict[str, list[Chunk]], notes: list[str]
 ) -> dict[str, Document]:
-    """Return the documents by the tool's key, called by their titles or files where no two share one.
+    """Return the documents by the tool's key, with their titles or files as ids if these are
+    unique.
 
-    A text that the index lacks is put together of its chunks.
+    A missing text is put together from its chunks.
     """
     known = {one.key: one for one in given} | {
         key: Text(key) for key in chunks if key not in {one.key for one in given}
@@ -191,14 +214,15 @@ def _documents(
             found[key] = Document(id, text, title, one.file)
     if joined:
         notes.append(
-            f"The index does not hold the text of {joined:,} document{'s' * (joined > 1)}; it was put together of the chunks, so what they "
+            f"The index does not hold the text of {joined:,} document{'s' * (joined > 1)}; it was "
+            "put together of the chunks, so what they "
             "have in common is there twice."
         )
     return found
 
 
 def _called(one: Text) -> str:
-    """Return what a document is called: its title, else the name of its file."""
+    """Return a document's name: its title, else the name of its file."""
     return " ".join((one.title or one.file).split())
 
 
@@ -239,7 +263,7 @@ def _edges(
 
 
 def _known(chunks: Iterable[str], rows: dict[str, int], left: Counter[str]) -> list[int]:
-    """The rows of some chunks; those that the index lacks are counted."""
+    """Return the rows of some chunks, and count those that the index lacks."""
     chunks = list(chunks)
     left["Left out, mentions of chunks that the index lacks"] += sum(
         chunk not in rows for chunk in chunks
@@ -250,7 +274,10 @@ def _known(chunks: Iterable[str], rows: dict[str, int], left: Counter[str]) -> l
 def _communities(
     communities: Sequence[Community], graph: Graph, left: Counter[str]
 ) -> tuple[Table | None, dict[str, int]]:
-    """The table of communities, coarsest first, and the row of each by its key; None where there is none with a member."""
+    """Return the table of communities, coarsest first, and the row of each by its key.
+
+    The table is None if no community has a member.
+    """
     number = _by_name(graph)
     inside: dict[str, list[int]] = {}
     for one in communities:

@@ -1,4 +1,4 @@
-"""How the documents of a corpus, as they are now, are those of an index that was opened with it."""
+"""Compare a corpus's present documents with those of an index that was opened with it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,16 @@ from core.errors import shorten
 
 @dataclass(frozen=True)
 class Coverage:
-    """How the documents of a corpus are those of an index: of how many it is (`documents`), how many the corpus has beside them (`others`),
-    and the ids of those whose text is another since it was opened (`changed`) or that are no longer there (`removed`)."""
+    """The match between the documents of a corpus and those of an index.
+
+    Parameters
+    ----------
+    called : the tool's name.
+    documents : number of documents in the index.
+    others : number of further documents in the corpus.
+    changed : ids of documents whose text changed since the index was opened.
+    removed : ids of documents that are no longer in the corpus.
+    """
 
     called: str
     documents: int
@@ -25,15 +33,16 @@ class Coverage:
 
     @property
     def holds(self) -> bool:
-        """Whether the corpus has all documents of the index with the texts that they had."""
+        """True if the corpus still has all documents of the index with the same texts."""
         return not self.changed and not self.removed
 
     def sentence(self) -> str:
-        """What of the documents the index does not cover; empty where it covers all.
+        """Return a sentence on what the index does not cover; empty if it covers all.
 
         >>> from core.corpus.indexes.coverage import Coverage
         >>> Coverage("LightRAG", 2, others=1).sentence()
-        'The index of LightRAG is of 2 documents; the corpus has 1 more, which is not in this graph.'
+        'The index of LightRAG is of 2 documents; the corpus has 1 more, which is not in this
+        graph.'
         >>> Coverage("LightRAG", 2).sentence()
         ''
         """
@@ -44,27 +53,33 @@ class Coverage:
                 if ids
             ]
             return (
-                f"Since the index of {self.called} was opened, {' and '.join(said)}, of which it says nothing. Bring them back as "
-                "they were, open its folder under another name, or build a graph of the documents here."
+                f"Since the index of {self.called} was opened, {' and '.join(said)}, of which it "
+                "says nothing. Bring them back as "
+                "they were, open its folder under another name, or build a graph of the documents "
+                "here."
             )
         if not self.others:
             return ""
         one = self.others == 1
         return (
-            f"The index of {self.called} is of {counted_words(self.documents, 'documents')}; the corpus has {self.others:,} more, which "
+            f"The index of {self.called} is of {counted_words(self.documents, 'documents')}; the "
+            f"corpus has {self.others:,} more, which "
             f"{'is' if one else 'are'} not in this graph."
         )
 
 
 def _happened(ids: tuple[str, ...], how: str) -> str:
-    """That some documents were changed, or removed, with the first of them where it is known."""
+    """Return words that some documents were changed or removed, with the first one if known."""
     if not ids[0]:
         return "documents were added, changed or removed"
-    return f"{counted_words(len(ids), 'documents')} {'was' if len(ids) == 1 else 'were'} {how} (“{shorten(ids[0], 60)}”)"
+    return (
+        f"{counted_words(len(ids), 'documents')} {'was' if len(ids) == 1 else 'were'} {how} "
+        f"(“{shorten(ids[0], 60)}”)"
+    )
 
 
 def coverage(corpus: Corpus, taken: Taken) -> Coverage:
-    """How the documents of a corpus as they are now are those of an index that was opened with it."""
+    """Return how the present documents of a corpus match those of an index opened with it."""
     called = TOOLS[taken.tool].title
     if taken.corpus == corpus.digest:
         return Coverage(
@@ -72,7 +87,7 @@ def coverage(corpus: Corpus, taken: Taken) -> Coverage:
             len(taken.documents),
             len(corpus) - len(taken.documents) if taken.documents else 0,
         )
-    # opened by an earlier version, which noted the digest of the whole alone
+    # An earlier version noted only the digest of the whole corpus.
     if not taken.documents:
         return Coverage(called, 0, changed=("",))
     key = (str(corpus.folder), corpus.digest, taken.tool, taken.corpus, *taken.documents.items())
@@ -86,4 +101,4 @@ def coverage(corpus: Corpus, taken: Taken) -> Coverage:
     return _coverages[key]
 
 
-_coverages: LRUCache[tuple, Coverage] = LRUCache(64)  # as every text is read for one
+_coverages: LRUCache[tuple, Coverage] = LRUCache(64)  # computing one reads every text

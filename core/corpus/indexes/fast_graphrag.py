@@ -1,4 +1,4 @@
-"""Indexes of fast-graphrag: its pickled chunks and igraph, read as plain data."""
+"""Reader of fast-graphrag's indexes: its pickled chunks and igraph, read as plain data."""
 
 from __future__ import annotations
 
@@ -17,20 +17,24 @@ from core.io.files import Source
 
 CHUNKS, GRAPH = "chunks_kv_data.pkl", "graph_igraph_data.pklz"
 VECTORS = re.compile(r"entities_hnsw_index_\d{1,6}\.bin")
-# of a text's metadata, which may name its file
+# keys of a text's metadata that may name its file
 FILE_KEYS = ("file", "filename", "file_name", "source", "title", "name")
 
 
 def holds(names: set[str]) -> bool:
-    """Whether these files are an index of fast-graphrag."""
+    """Return whether these files are an index of fast-graphrag."""
     return {CHUNKS, GRAPH} <= names
 
 
 def read(files: Mapping[str, Source]) -> Index:
-    """The index in these files, of fast-graphrag 0.0.5: entities and relations with descriptions, and chunks with their metadata.
+    """Read an index of fast-graphrag 0.0.5.
 
-    An entity is in the chunks of its relations, as fast-graphrag counts it; those without a relation are in none. Its texts are not kept:
-    chunks of one metadata that names a file are one document, else each chunk is one. Raises BadInput for a damaged file.
+    It holds entities and relations with descriptions, and chunks with their metadata. An entity
+    belongs to the chunks of its relations, as fast-graphrag counts it; an entity without a relation
+    belongs to none. Documents' texts are not kept: chunks of one metadata that names a file are one
+    document, else each chunk is one.
+
+    Raises BadInput for a damaged file.
     """
     index = Index()
     index.chunks, index.documents = _chunks(plain(bytes_of(files[CHUNKS]), CHUNKS))
@@ -53,7 +57,8 @@ def read(files: Mapping[str, Source]) -> Index:
     alone = sum(not some for some in chunks_of.values())
     if alone:
         index.notes.append(
-            f"Entities without a relation of a chunk: {alone:,}; the index does not say in which chunk they are."
+            f"Entities without a relation of a chunk: {alone:,}; the index does not say in "
+            "which chunk they are."
         )
     if len(index.documents) < len(index.chunks):
         index.notes.append(
@@ -63,7 +68,7 @@ def read(files: Mapping[str, Source]) -> Index:
 
 
 def _vectors(file: Source, names: list[str], encoded: list[str]) -> IndexVectors:
-    """The vectors of the entities, whose labels in hnswlib are their numbers in the graph."""
+    """Return the vectors of the entities. Their labels in hnswlib are their node numbers."""
     labels, matrix = hnsw_vectors(file)
     known = (labels >= 0) & (labels < len(names))
     rows = labels[known].tolist()
@@ -76,19 +81,22 @@ def _vectors(file: Source, names: list[str], encoded: list[str]) -> IndexVectors
 
 
 def _unzipped(file: Source) -> bytes:
-    """The bytes of a gzip file that is not called so."""
+    """Return the bytes of a gzip file whose name does not end in `.gz`."""
     return bytes_of(_Gzip(file))
 
 
 class _Gzip:
-    """A file under a name that says how it is packed."""
+    """A file under a name that says that it is packed by gzip."""
 
     def __init__(self, file: Source):
         self.name, self.size, self.open = f"{file.name}.gz", file.size, file.open
 
 
 def _chunks(found: Any) -> tuple[list[Chunk], list[Text]]:
-    """The chunks in the order in which they came, and their documents, whose texts the index does not have."""
+    """Return the chunks in their order, and their documents without texts.
+
+    The index does not hold the documents' texts.
+    """
     rows = found[0] if isinstance(found, tuple) and found and isinstance(found[0], dict) else None
     if rows is None:
         raise BadInput(f"{CHUNKS} does not hold chunks as fast-graphrag writes them.")
@@ -110,7 +118,13 @@ def _chunks(found: Any) -> tuple[list[Chunk], list[Text]]:
 
 
 def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[Relation], list[str]]:
-    """The names of the nodes, their types and descriptions, the relations of a described igraph, and what an encoder read of each node."""
+    """Return the content of a pickled igraph.
+
+    Returns
+    -------
+    The nodes' names, their types and descriptions, the relations, and the text that fast-graphrag's
+    encoder read for each node.
+    """
     try:
         count, ends, _, _, nodes, edges = found.given
         check_weight(GRAPH, [*nodes.values(), *edges.values()])
@@ -142,13 +156,13 @@ def _graph(found: Any) -> tuple[list[str], list[tuple[str, str]], list[Relation]
 
 
 def _encoded(name: Any, type: Any, description: Any) -> str:
-    """What fast-graphrag's encoder reads of an entity, its `to_str`."""
+    """Return the text that fast-graphrag's encoder reads for an entity, its `to_str`."""
     more = text(description)
     return f"[{text(type)}] {text(name)}" + (f"\n[DESCRIPTION] {more}" if more else "")
 
 
 def _lines(value: Any) -> str:
-    """A description of several lines, each of which is there once."""
+    """Return a description of several lines as one line, without repeated lines."""
     return " ".join(
         dict.fromkeys(" ".join(line.split()) for line in text(value).splitlines() if line.strip())
     )
@@ -159,7 +173,7 @@ def _keys(value: Any) -> tuple[str, ...]:
 
 
 def _key(value: Any) -> str:
-    """A chunk's key: a number, which NumPy may have wrapped."""
+    """Return a chunk's key: a number, which NumPy may have wrapped."""
     if (
         isinstance(value, Thing)
         and value.name.endswith(".multiarray.scalar")

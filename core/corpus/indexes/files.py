@@ -1,4 +1,4 @@
-"""The files of an index: those of a folder or a zip by their paths within it, read whole as JSON or as rows of Parquet."""
+"""Files of an index, in a folder or zip, read whole as JSON or as rows of Parquet."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from core.corpus.readers.packed import bytes_of, zipped
 from core.errors import BadInput, shorten
 from core.io.files import OnDisk, Source, size_text
 
-MOST_FILES, DEEPEST = 20_000, 4  # files and folders that are looked at, and folders within folders
-MOST_BYTES, MOST_ROWS = 1 << 30, 5_000_000  # of one file, once it is unpacked
-BATCH_ROWS = 64  # of a table that are unpacked at once, as they may share a long text
+MOST_FILES, DEEPEST = 20_000, 4  # files and folders that are visited, and depth of nested folders
+MOST_BYTES, MOST_ROWS = 1 << 30, 5_000_000  # bytes and rows of one file after unpacking
+BATCH_ROWS = 64  # rows unpacked at once; they may share a long text that is stored once
 Row = Mapping[str, Any]
 
 
 def files_of(path: Path) -> tuple[dict[str, Source], list[str]]:
-    """The files of a folder, of a zip, or one file, by their paths within it, and a sentence for each thing that is passed over: links
-    and what lies outside. Raises BadInput where there is nothing, or a folder holds too many files."""
+    """Return the files of a folder, zip or single path, by their paths within it.
+
+    Also returns a sentence for each thing that is left out: links, and paths outside. Raises
+    BadInput if nothing is there, or a folder holds too many files.
+    """
     if path.is_dir():
         return _in_folder(path)
     if not path.is_file():
@@ -38,7 +41,8 @@ def _in_folder(folder: Path) -> tuple[dict[str, Source], list[str]]:
         seen += len(folders) + len(names)
         if seen > MOST_FILES:
             raise BadInput(
-                f"{folder} holds more than {MOST_FILES:,} files and folders; give the folder of the index itself."
+                f"{folder} holds more than {MOST_FILES:,} files and folders; give the folder "
+                "of the index itself."
             )
         inner = Path(at).relative_to(folder)
         linked = {name for name in (*folders, *names) if (Path(at) / name).is_symlink()}
@@ -57,7 +61,7 @@ def _in_folder(folder: Path) -> tuple[dict[str, Source], list[str]]:
 
 
 def json_of(file: Source) -> Any:
-    """What a JSON file holds. Raises BadInput where it is none, or too large."""
+    """Return the content of a JSON file. Raises BadInput if it is no JSON, or too large."""
     try:
         return json.loads(bytes_of(file))
     except UnicodeDecodeError as error:
@@ -67,7 +71,10 @@ def json_of(file: Source) -> Any:
 
 
 def keyed(file: Source) -> dict[str, Row]:
-    """The objects of a JSON file that holds one for each key. Raises BadInput where it holds something else."""
+    """Return the objects of a JSON file by their keys.
+
+    Raises BadInput if the file does not hold one object of objects.
+    """
     found = json_of(file)
     if not isinstance(found, dict):
         raise BadInput(
@@ -82,14 +89,25 @@ def keyed(file: Source) -> dict[str, Row]:
 
 
 def rows_of(file: Source, needed: Sequence[str], more: Iterable[str] = ()) -> list[Row]:
-    """The rows of a Parquet file: the columns that are `needed`, and of `more` those that it has. Raises BadInput naming the columns that
-    it lacks, and where it is damaged or too large."""
+    """Return the rows of a Parquet file.
+
+    Parameters
+    ----------
+    needed : names of the columns to read.
+    more : names of further columns, which are read if they exist.
+
+    Raises
+    ------
+    BadInput
+        If needed columns are missing, or the file is damaged or too large.
+    """
     with _parquet(file) as table:
         there = table.schema_arrow.names
         lacking = [name for name in needed if name not in there]
         if lacking:
             raise BadInput(
-                f"{file.name} lacks the column{'s' * (len(lacking) > 1)} {', '.join(lacking)}; it has {', '.join(there[:20])}."
+                f"{file.name} lacks the column{'s' * (len(lacking) > 1)} "
+                f"{', '.join(lacking)}; it has {', '.join(there[:20])}."
             )
         found: list[Row] = []
         taken = 0
@@ -99,21 +117,22 @@ def rows_of(file: Source, needed: Sequence[str], more: Iterable[str] = ()) -> li
             taken += batch.nbytes
             if len(found) + batch.num_rows > MOST_ROWS or taken > MOST_BYTES:
                 raise BadInput(
-                    f"{file.name} holds more than {MOST_ROWS:,} rows or {size_text(MOST_BYTES)}; that is more than can be read here."
+                    f"{file.name} holds more than {MOST_ROWS:,} rows or "
+                    f"{size_text(MOST_BYTES)}; that is more than can be read here."
                 )
             found += batch.to_pylist()
         return found
 
 
 def columns_of(file: Source) -> list[str]:
-    """The names of a Parquet file's columns. Raises BadInput where it is damaged."""
+    """Return the names of a Parquet file's columns. Raises BadInput if it is damaged."""
     with _parquet(file) as table:
         return table.schema_arrow.names
 
 
 @contextmanager
 def _parquet(file: Source) -> Iterator[Any]:
-    """A Parquet file. Raises BadInput where it is damaged, also while it is read."""
+    """Open a Parquet file. Raises BadInput if it is damaged, also while it is read."""
     import pyarrow as pa
     import pyarrow.parquet
 
@@ -126,7 +145,10 @@ def _parquet(file: Source) -> Iterator[Any]:
 
 
 def check_weight(file: str, columns: Iterable[Iterable[Any]]) -> None:
-    """Raise BadInput where texts and lists are too long in all, each counted wherever it is shared."""
+    """Raise BadInput if texts and lists are too long in total.
+
+    A shared value counts each time it is used.
+    """
     weight = sum(
         len(value)
         for column in columns
@@ -135,29 +157,30 @@ def check_weight(file: str, columns: Iterable[Iterable[Any]]) -> None:
     )
     if weight > MOST_BYTES:
         raise BadInput(
-            f"{file} holds more than {size_text(MOST_BYTES)} of text; that is more than can be read here."
+            f"{file} holds more than {size_text(MOST_BYTES)} of text; that is more than can "
+            "be read here."
         )
 
 
 def text(value: Any) -> str:
-    """A value as text; empty for what is none, such as a list, or a number that is no number."""
+    """Return a value as text; empty for lists, NaN and other values that are no text."""
     if isinstance(value, bool) or value is None or value != value:
         return ""
     return sound(str(value)) if isinstance(value, (str, int, float)) else ""
 
 
 def texts(value: Any) -> tuple[str, ...]:
-    """The texts of a list, those that are empty left out; of anything else none."""
+    """Return the texts of a list without empty ones; empty for any other value."""
     return tuple(filter(None, map(text, value))) if isinstance(value, (list, tuple)) else ()
 
 
 def number(value: Any, otherwise: float = 0.0) -> float:
-    """A value as a finite number, else another."""
+    """Return a value as a finite number, or `otherwise` if it is none."""
     try:
         found = float(value)
     except (TypeError, ValueError, OverflowError):
         return otherwise
-    return found if abs(found) < 1e30 else otherwise  # NaN as well
+    return found if abs(found) < 1e30 else otherwise  # NaN fails this comparison too
 
 
 def _kind(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Indexes of HippoRAG: the passages with the triples that were found in them, as OpenIE wrote them in JSON."""
+"""Reader of HippoRAG's indexes: passages with the triples that OpenIE found in them, in JSON."""
 
 from __future__ import annotations
 
@@ -14,27 +14,31 @@ from core.corpus.indexes.vectors import parquet_vectors, read_vectors
 from core.errors import BadInput
 from core.io.files import Source
 
-VECTORS = "vdb_entity.parquet"  # in a folder that is called by the models
-OTHERS = re.compile("[^a-z0-9 ]")  # what HippoRAG makes blanks of
-LONGEST_TITLE = 120  # characters
+VECTORS = "vdb_entity.parquet"  # vectors of entities, in a folder that is named after the models
+OTHERS = re.compile("[^a-z0-9 ]")  # characters that HippoRAG replaces by blanks
+LONGEST_TITLE = 120  # characters of a first line that counts as a title
 
 
 def holds(names: set[str]) -> bool:
-    """Whether these files are an index of HippoRAG."""
+    """Return whether these files are an index of HippoRAG."""
     return any(_of_openie(name) for name in names)
 
 
 def read(files: Mapping[str, Source]) -> Index:
-    """The index in the file of OpenIE's results, of HippoRAG 1 and 2: passages, names and triples.
+    """Read an index of HippoRAG 1 or 2 from the file of OpenIE's results.
 
-    Names that are one in lower case and without marks are one entity, as in HippoRAG's own graph, called by the most frequent spelling.
-    Where every passage begins with a short line, that is its title, as in HippoRAG's sets. Its graph, which holds the edges between alike
-    names as well, is pickled and not read. Raises BadInput for a damaged file, or several.
+    It holds passages, names and triples. Names that are equal in lower case and without marks are
+    one entity, as in HippoRAG's own graph; its name is the most frequent spelling. If every passage
+    begins with a short line, this is its title, as in HippoRAG's sets. HippoRAG's graph, which also
+    holds the edges between similar names, is pickled and not read.
+
+    Raises BadInput for a damaged file, or if there are several.
     """
     found = sorted(name for name in files if _of_openie(name))
     if len(found) > 1:
         raise BadInput(
-            f"There are several files of OpenIE's results, {', '.join(found[:6])}. Give the path of one of them."
+            f"There are several files of OpenIE's results, {', '.join(found[:6])}. Give the "
+            "path of one of them."
         )
     file = files[found[0]]
     whole = json_of(file)
@@ -65,18 +69,20 @@ def read(files: Mapping[str, Source]) -> Index:
 
 
 def _of_openie(name: str) -> bool:
-    """Whether a file is called as HippoRAG calls the one with OpenIE's results."""
+    """Return whether a file has the name that HippoRAG gives to OpenIE's results."""
     return name.startswith("openie_") and name.endswith(".json") and "results" in name
 
 
 def folded(name: str) -> str:
-    """What spellings of one name have in common, as HippoRAG reads them; of a name in other letters, of which nothing is left there, its
-    small letters."""
+    """Return a name as HippoRAG compares it: small letters, digits and blanks.
+
+    HippoRAG leaves nothing of a name in other scripts; its small letters are returned here.
+    """
     return " ".join(OTHERS.sub(" ", name.lower()).split()) or " ".join(name.casefold().split())
 
 
 def _titled(passages: Sequence[tuple[str, str]], notes: list[str]) -> list[Text]:
-    """The passages as documents, with titles where all have one."""
+    """Return the passages as documents, with titles if all passages have one."""
     parts = [passage.partition("\n") for _, passage in passages]
     if not parts or not all(
         0 < len(title.strip()) <= LONGEST_TITLE and rest.strip() for title, _, rest in parts
@@ -92,7 +98,10 @@ def _titled(passages: Sequence[tuple[str, str]], notes: list[str]) -> list[Text]
 def _names_and_triples(
     docs: Sequence[Mapping[str, Any]], keys: Sequence[str], index: Index
 ) -> dict[str, str]:
-    """Put the entities and relations of all passages into the index; the name of each entity by what its spellings have in common."""
+    """Add the entities and relations of all passages to the index.
+
+    Returns the name of each entity by its folded name.
+    """
     spellings: dict[str, Counter[str]] = {}
     chunks: dict[str, dict[str, None]] = {}
     triples: list[tuple[str, str, str, str]] = []

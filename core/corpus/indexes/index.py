@@ -1,4 +1,4 @@
-"""An index of another tool as plain data, whatever the tool: the common form into which every reader puts what it finds."""
+"""The common form of indexes of other tools, which every reader produces."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from core.corpus.indexes.vectors import IndexVectors
 
 @dataclass(frozen=True)
 class Text:
-    """A document of an index: the tool's `key`, a title, the text and the name of its file.
+    """A document of an index: the tool's `key`, title, text and file name.
 
-    What the index does not have is empty.
+    Missing data is empty.
     """
 
     key: str
@@ -23,7 +23,10 @@ class Text:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A chunk with the key of its document, empty where the index names none. Chunks come in the order of their documents."""
+    """A chunk with the key of its document, empty if the index names none.
+
+    Chunks are in the order of their documents.
+    """
 
     key: str
     text: str
@@ -32,7 +35,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Entity:
-    """An entity, and the keys of the chunks that speak of it."""
+    """An entity, and the keys of the chunks that mention it."""
 
     name: str
     type: str = ""
@@ -42,7 +45,7 @@ class Entity:
 
 @dataclass(frozen=True)
 class Relation:
-    """A relation between two entities by their names; `name` is its own, empty where the tool gives none."""
+    """A relation between two named entities. `name` is empty if the tool gives it none."""
 
     head: str
     tail: str
@@ -55,8 +58,14 @@ class Relation:
 
 @dataclass(frozen=True)
 class Community:
-    """A community with the names of its members; `parent` is the key of the one that it is a part of, `level` 0 for the coarsest, `rating`
-    from 0 to 10."""
+    """A community with the names of its members.
+
+    Parameters
+    ----------
+    level : 0 for the coarsest.
+    parent : the key of the community that contains it.
+    rating : from 0 to 10.
+    """
 
     key: str
     level: int
@@ -69,8 +78,14 @@ class Community:
 
 @dataclass
 class Index:
-    """What a reader found. `form` says which form of the tool's files it was, `left_out` counts what was there and is not taken, `notes`
-    are sentences on what was guessed."""
+    """The content of an index as read.
+
+    Parameters
+    ----------
+    form : the form of the tool's files, such as a version.
+    left_out : number of things that were found but not taken, by a phrase that names them.
+    notes : sentences on what was guessed.
+    """
 
     form: str = ""
     documents: list[Text] = field(default_factory=list)

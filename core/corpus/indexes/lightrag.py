@@ -1,4 +1,7 @@
-"""Indexes of LightRAG and of nano-graphrag, from which it came: a graph in GraphML, and texts and reports in JSON by key."""
+"""Reader of the indexes of LightRAG and nano-graphrag.
+
+LightRAG came from nano-graphrag. Both write a graph in GraphML, and texts and reports in JSON.
+"""
 
 from __future__ import annotations
 
@@ -25,25 +28,28 @@ VECTORS = {
     "relations": "vdb_relationships.json",
     "chunks": "vdb_chunks.json",
 }
-BETWEEN = "<SEP>"  # between the parts of one attribute
-# what LightRAG writes for a file that it does not know
+BETWEEN = "<SEP>"  # separates the parts of one attribute
+# names that LightRAG writes for unknown files
 UNNAMED = ("unknown_source", "no-file-path", "custom_kg", "UNKNOWN")
 
 
 def holds(names: set[str]) -> bool:
-    """Whether these files are an index of LightRAG."""
+    """Return whether these files are an index of LightRAG."""
     return {GRAPH, CHUNKS} <= names and REPORTS not in names
 
 
 def holds_nano(names: set[str]) -> bool:
-    """Whether these files are an index of nano-graphrag, which writes reports on communities."""
+    """Return whether these files are an index of nano-graphrag, which writes community reports."""
     return {GRAPH, CHUNKS, REPORTS} <= names
 
 
 def read(files: Mapping[str, Source]) -> Index:
-    """The index in these files, of LightRAG 1.0 to 1.5: entities, relations with keywords and weights, chunks, documents.
+    """Read an index of LightRAG 1.0 to 1.5.
 
-    Chunks of entities and relations are those of `source_id` and, from version 1.4 on, of their own files, as the graph names only so many.
+    It holds entities, relations with keywords and weights, chunks and documents. The chunks of
+    entities and relations come from `source_id`. From version 1.4 on they also come from files of
+    their own, as the graph names only some.
+
     Raises BadInput for a damaged file.
     """
     index = _texts_and_graph(files)
@@ -68,8 +74,13 @@ def read(files: Mapping[str, Source]) -> Index:
 
 
 def read_nano(files: Mapping[str, Source]) -> Index:
-    """The index in these files, of nano-graphrag 0.0.8: as LightRAG's, without keywords, with communities on levels and their reports. A
-    community is a part of the one that names it among its parts. Raises BadInput for a damaged file."""
+    """Read an index of nano-graphrag 0.0.8.
+
+    It is like LightRAG's, without keywords, but with communities on levels and their reports. A
+    community's parent is the one that names it as a part.
+
+    Raises BadInput for a damaged file.
+    """
     index = _texts_and_graph(files)
     contents = {one.key: one.text for one in index.chunks}
     nodes = {
@@ -91,7 +102,7 @@ def read_nano(files: Mapping[str, Source]) -> Index:
 
 
 def _texts_and_graph(files: Mapping[str, Source]) -> Index:
-    """What the two tools have in common."""
+    """Read the data that both tools write in the same form."""
     index = Index()
     rows = keyed(files[CHUNKS])
     ordered = sorted(rows, key=lambda key: number(rows[key].get("chunk_order_index")))
@@ -121,7 +132,10 @@ def _texts_and_graph(files: Mapping[str, Source]) -> Index:
 def _vectors(
     files: Mapping[str, Source], worded: Callable[[str, Row], str], notes: list[str]
 ) -> list[IndexVectors]:
-    """The vectors of entities, relations and chunks; `worded` gives the text that the vector of a row is of."""
+    """Return the vectors of entities, relations and chunks.
+
+    `worded` returns the text from which a row's vector was made.
+    """
     readers = [
         (OF[of], partial(nano_vectors, files[name], of, KEYS[of], partial(worded, of)))
         for of, name in VECTORS.items()
@@ -155,13 +169,13 @@ def _community(key: str, row: Row, parent: str) -> Community:
 
 
 def _file(row: Row) -> str:
-    """The name of a document's file; empty where it is not known."""
+    """Return the name of a document's file; empty if unknown."""
     name = text(row.get("file_path"))
     return "" if name in UNNAMED else name
 
 
 def bare(name: str) -> str:
-    """A name without the quotation marks that language models put around it.
+    """Return a name without the quotation marks that language models put around it.
 
     >>> from core.corpus.indexes.lightrag import bare
     >>> bare('"ANN LEE"'), bare('the "Marie"')
@@ -188,7 +202,8 @@ def _ends(one: str, other: str) -> tuple[str, str]:
 
 
 OF = {"nodes": "entities", "relations": "relations", "chunks": "chunks"}
-KEYS: dict[str, Callable[[Row], Hashable]] = {  # of what the vector of a row is
+# return the key of the item to which a row's vector belongs
+KEYS: dict[str, Callable[[Row], Hashable]] = {
     "nodes": lambda row: bare(called(row, "entity_name")),
     "relations": lambda row: frozenset((bare(called(row, "src_id")), bare(called(row, "tgt_id")))),
     "chunks": lambda row: text(row.get("__id__")),

@@ -1,4 +1,4 @@
-"""Which documents of a corpus the texts of an index are, whatever they are called there."""
+"""Match the texts of an index to the documents of a corpus, whatever their names."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from core.corpus.document import Document
 from core.corpus.indexes.index import Chunk
 from core.errors import BadInput, shorten
 
-MOST_PLACES = 20  # at which a chunk's text is looked for, where other documents quote it
-BETWEEN = "\x00"  # of two documents, where no text goes on
+MOST_PLACES = 20  # places at which a chunk's text is tried, as other documents may quote it
+BETWEEN = "\x00"  # separates documents, so that no text continues into the next
 
 
 def plain_text(text: str) -> str:
-    """A text with single blanks, as tools change these."""
+    """Return a text with single blanks, as tools change blanks."""
     return " ".join(text.split())
 
 
@@ -25,9 +25,14 @@ def matched(
     chunks: Mapping[str, Sequence[Chunk]],
     known: Sequence[Document],
 ) -> tuple[dict[str, Document], dict[str, list[Chunk]]]:
-    """The known document of each text of an index, and the chunks of each, both by its id: the one with the same text, blanks aside, else
-    the first in which all chunks of the text are found. Chunks come in the order of their places where several texts of the index are one
-    document. Raises BadInput naming texts that are in none."""
+    """Return the known document of each text of an index, and its chunks, both by its id.
+
+    It is the document with the same text, blanks aside; else the first that contains all chunks of
+    the text. If several texts of the index match one document, their chunks are ordered by
+    position.
+
+    Raises BadInput that names a text without a match.
+    """
     by_text: dict[str, list[Document]] = {}
     for one in known:
         by_text.setdefault(plain_text(one.text), []).append(one)
@@ -52,7 +57,10 @@ def matched(
             at = whole.find(text, ends[row - 1] if row > 0 else 0) if row >= 0 else number
             placed.setdefault(one.id, []).append((at, number, replace(chunk, document=one.id)))
     if missing:
-        several = f"{len(missing):,} of {len(documents):,} are in none of its documents, such as “{shorten(missing[0], 60)}”"
+        several = (
+            f"{len(missing):,} of {len(documents):,} are in none of its documents, such as "
+            f"“{shorten(missing[0], 60)}”"
+        )
         raise BadInput(
             f"These are not the texts of the index: {several}. Open it under another name."
         )
@@ -63,7 +71,10 @@ def matched(
 
 
 def _row_of(texts: Sequence[str], whole: str, ends: Sequence[int]) -> int:
-    """The first document in which all of some texts are, -1 where there is none; `ends` are the places behind the documents in `whole`."""
+    """Return the first document that contains all texts; -1 if there is none.
+
+    `ends` holds the end of each document in `whole`.
+    """
     at = whole.find(texts[0]) if texts else -1
     for _ in range(MOST_PLACES):
         if at < 0:

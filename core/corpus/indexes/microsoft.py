@@ -1,4 +1,7 @@
-"""Indexes of microsoft/graphrag: Parquet tables, named `create_final_*` up to version 1."""
+"""Reader of microsoft/graphrag's indexes: Parquet tables.
+
+Up to version 1 the tables are named `create_final_*`.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +18,24 @@ from core.corpus.indexes.vectors import IndexVectors, parquet_vectors, read_vect
 from core.corpus.readers.files import KINDS
 from core.io.files import Source
 
-TABLES = ("entities", "relationships", "text_units")  # without which there is no index
-OLD = "create_final_"  # before the names of tables up to version 1
+TABLES = ("entities", "relationships", "text_units")  # tables that every index has
+OLD = "create_final_"  # prefix of table names up to version 1
 
 
 def holds(names: set[str]) -> bool:
-    """Whether these files are such an index."""
+    """Return whether these files are an index of microsoft/graphrag."""
     return any({f"{before}{table}.parquet" for table in TABLES} <= names for before in ("", OLD))
 
 
 def read(files: Mapping[str, Source]) -> Index:
-    """The index in these tables, of version 0.3 to 3: entities, relationships, text units, documents, communities and their reports.
+    """Read an index of microsoft/graphrag 0.3 to 3.
 
-    Of communities without a list of members these come from the table of nodes, and parents from the members. Claims are counted and
-    not taken. Source: the project's page on its output tables, and its migration notebooks. Raises BadInput for a damaged table or one
-    that lacks a column.
+    It holds entities, relationships, text units, documents, communities and their reports. If the
+    table of communities lacks members, they come from the table of nodes, and parents are derived
+    from members. Claims are counted but not taken. Source: the project's page on its output tables,
+    and its migration notebooks.
+
+    Raises BadInput for a damaged table, or one that lacks a column.
     """
     new = all(f"{table}.parquet" in files for table in TABLES)
     tables = {
@@ -69,21 +75,24 @@ def read(files: Mapping[str, Source]) -> Index:
 
 
 def _document(id: str, title: str, row: Row) -> Text:
-    """Return a document; GraphRAG calls one of a file by the name of the file."""
+    """Return a document. GraphRAG titles the document of a file by the file's name."""
     content = text(row.get("text") or row.get("raw_content"))
     if PurePosixPath(ROW_NUMBER.sub("", title)).suffix.lower() in KINDS:
         return Text(id, text=content, file=title)
     return Text(id, title, content)
 
 
-ROW_NUMBER = re.compile(r" \(\d+\)\Z")  # behind the name of a table
+ROW_NUMBER = re.compile(r" \(\d+\)\Z")  # row number after the name of a table's file
 VECTORS = {
     "nodes": "entity.description",
     "communities": "community.full_content",
     "chunks": "text_unit.text",
 }
-IN_PARQUET = "embeddings.{}.parquet"  # which GraphRAG writes where `snapshots: embeddings` says so
-UNREADABLE = "Its vectors lie in LanceDB, which is not read; with “snapshots: embeddings: true” GraphRAG writes them as Parquet too."
+IN_PARQUET = "embeddings.{}.parquet"  # written by GraphRAG if `snapshots: embeddings` is set
+UNREADABLE = (
+    "Its vectors lie in LanceDB, which is not read; with “snapshots: embeddings: true” GraphRAG "
+    "writes them as Parquet too."
+)
 
 
 def _vectors(
@@ -93,7 +102,7 @@ def _vectors(
     chunks: Mapping[str, str],
     notes: list[str],
 ) -> list[IndexVectors]:
-    """The vectors of entities, reports and text units, where they lie in Parquet."""
+    """Return the vectors of entities, reports and text units, if they are in Parquet."""
     known = {
         of: files.get(IN_PARQUET.format(name))
         or files.get(IN_PARQUET.format(name.replace(".", "_")))
@@ -103,9 +112,8 @@ def _vectors(
         notes += [UNREADABLE] if any(".lance/" in name for name in files) else []
         return []
     reports = _rows(tables, "community_reports", ("id", "community", "full_content"))
-    items: dict[
-        str, Mapping[str, tuple[str, str]]
-    ] = {  # by its id of what a vector is, and the text that was encoded
+    # by kind and id: the key of a vector's item, and the text that was encoded
+    items: dict[str, Mapping[str, tuple[str, str]]] = {
         "nodes": {
             id: (" ".join(title.split()), f"{title}:{text(row.get('description'))}")
             for id, (title, row) in entities.items()
@@ -129,7 +137,7 @@ def _vectors(
 
 
 def _item(items: Mapping[str, tuple[str, str]], id: str) -> tuple[str, str]:
-    """The key and the text of an id; empty where the index lacks it."""
+    """Return the key and the text of an id; empty if the index lacks it."""
     return items.get(id, ("", ""))
 
 
@@ -139,7 +147,7 @@ REPORT = ("community", "title", "summary", "full_content", "rank", "rating", "le
 
 
 def _form(tables: Mapping[str, Source], new: bool) -> str:
-    """The versions that write tables of this form."""
+    """Return the versions that write tables of this form."""
     if not new:
         return "version 1" if "title" in columns_of(tables["entities"]) else "a version before 1"
     return "version 3" if "document_id" in columns_of(tables["text_units"]) else "version 2"
@@ -174,7 +182,7 @@ def _chunk(row: Row) -> Chunk:
 
 
 def _communities(tables: Mapping[str, Source], names: Mapping[str, str]) -> list[Community]:
-    """The communities with their reports; without a table of them none."""
+    """Return the communities with their reports; empty without a table of communities."""
     if "communities" not in tables:
         return []
     rows = rows_of(tables["communities"], ["id"], COMMUNITY)
@@ -211,19 +219,25 @@ def _rows(tables: Mapping[str, Source], name: str, columns: tuple[str, ...]) -> 
 
 
 def _key(value: Any) -> str:
-    """The key of a community, which is a number in some versions and a text in others; empty for none."""
+    """Return the key of a community; empty if there is none.
+
+    It is a number in some versions and a text in others.
+    """
     found = int(number(value, -1))
     return "" if found < 0 else str(found)
 
 
 def _report(row: Row, title: str) -> str:
-    """A report as it was written, without the title above it."""
+    """Return a report as written, without its title line."""
     written = text(row.get("full_content")) or text(row.get("summary"))
     return written.removeprefix(f"# {title}").strip()
 
 
 def _with_parents(communities: list[Community]) -> list[Community]:
-    """The communities, each a part of that of the level above which holds its first member."""
+    """Return the communities with parents derived from members.
+
+    A parent is the community of the coarser level that contains the first member.
+    """
     holder = {(one.level, member): one.key for one in communities for member in one.members}
     return [
         replace(one, parent=holder.get((one.level - 1, one.members[0]), "") if one.members else "")

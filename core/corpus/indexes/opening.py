@@ -1,5 +1,7 @@
-"""An index of another tool made a corpus, or a graph of one that has its texts: read in a process of its own, its graph stored beside
-the documents."""
+"""Open an index of another tool as a corpus, or as a graph of an existing corpus.
+
+The index is read in a separate process. Its graph is stored in the corpus's folder.
+"""
 
 from __future__ import annotations
 
@@ -38,21 +40,31 @@ from core.runtime.subprocess_worker import (
 from core.sharing import check_may_change, shared
 from core.watch import NO_WATCH, Watch
 
-FOLDER = (
-    "opened"  # in the folder of a corpus: the graphs of indexes that were opened, one for each tool
-)
-# beside it: its vectors by what they are of, and the texts that were encoded
+# in a corpus's folder: the graphs of opened indexes, one for each tool
+FOLDER = "opened"
+# in a graph's folder: vectors by kind of item, and the texts that were encoded
 VECTORS, OF_TEXTS = ("vectors", "-texts")
-ABOUT = "opened.json"  # beside such a graph: what was taken, and of which documents
-MOST_MEMORY, MOST_SECONDS = 1 << 32, 600.0  # addresses and processor time of the process that reads
-LEAST_SECONDS, BYTES_A_SECOND = 30.0, 500_000  # the time of a small index, and more by its size
+ABOUT = "opened.json"  # in a graph's folder: what was taken, and from which documents
+# address space in bytes, and processor time, of the reading process
+MOST_MEMORY, MOST_SECONDS = 1 << 32, 600.0
+# processor time for a small index, and the rate by which size adds to it
+LEAST_SECONDS, BYTES_A_SECOND = 30.0, 500_000
 
 
 @dataclass(frozen=True)
 class Taken:
-    """What of an index is taken: the tool, its `form`, `counts` by what is counted, `left_out` likewise, and sentences on what was
-    guessed or passed over. `corpus` is the digest of the corpus when it was opened, empty before, and `documents` the digests of the texts
-    of the documents that it is of, by their ids."""
+    """A summary of what is taken from an index.
+
+    Parameters
+    ----------
+    tool : the key of the tool in `TOOLS`.
+    form : the form of the tool's files, such as a version.
+    counts : numbers of things taken, by name.
+    left_out : numbers of things left out, by a phrase that names them.
+    notes : sentences on what was guessed or skipped.
+    corpus : the digest of the corpus when the index was opened; empty before.
+    documents : digests of the texts of its documents, by id.
+    """
 
     tool: str
     form: str
@@ -68,7 +80,7 @@ class Taken:
         return f"{TOOLS[self.tool].title}{f', {self.form}' if self.form else ''}"
 
     def words(self) -> str:
-        """What is taken, in one line.
+        """Return what is taken, in one line.
 
         >>> from core.corpus.indexes.opening import Taken
         >>> Taken("graphrag", "version 3", {"documents": 1, "chunks": 5, "reports": 0}).words()
@@ -78,31 +90,52 @@ class Taken:
 
     @property
     def counted(self) -> str:
-        """How many there are of what is taken."""
+        """The numbers of things taken, in words."""
         return ", ".join(counted_words(count, what) for what, count in self.counts.items() if count)
 
     def sentences(self) -> list[str]:
-        """What is left out, and what was guessed or passed over, a sentence each."""
+        """Return a sentence for each thing that was left out, guessed or skipped."""
         return [*(f"{what}: {count:,}." for what, count in self.left_out.items()), *self.notes]
 
 
 def counted_words(count: int, what: str) -> str:
-    """A number of things that are named in the plural."""
-    return f"{count:,} {(what[:-3] + 'y' if what.endswith('ies') else what[:-1]) if count == 1 else what}"
+    """Return a number with its noun, which is given in the plural."""
+    return (
+        f"{count:,} "
+        f"{(what[:-3] + 'y' if what.endswith('ies') else what[:-1]) if count == 1 else what}"
+    )
 
 
 def look(path: str | Path, watch: Watch = NO_WATCH) -> Taken:
-    """What of the index in a folder, zip or file would be taken; nothing is written. Raises BadInput."""
+    """Return what would be taken from the index at a path. Nothing is written.
+
+    Raises BadInput.
+    """
     return _read(Path(path), "index", watch)[1]
 
 
 def open_index(
     path: str | Path, name: str, title: str = "", watch: Watch = NO_WATCH
 ) -> tuple[Corpus, Taken]:
-    """The corpus of that name made of the index in a folder, zip or file, and what was taken: its documents are those of the corpus, and
-    its graph lies beside them for the build `opened-TOOL`. Where there is a corpus of that name with the same texts it gets the graph.
-    Raises BadInput for files that are no index, for other texts than those of the corpus, and where it has a graph of that tool already;
-    StoreError, NotAllowed."""
+    """Open the index in a folder, zip or file as the corpus of a name.
+
+    Its documents become the corpus's, and its graph is stored for the build `opened-TOOL`. An
+    existing corpus with the same texts only gets the graph.
+
+    Returns
+    -------
+    The corpus, and what was taken from the index.
+
+    Raises
+    ------
+    BadInput
+        If the files are no index, the corpus has other texts, or it has a graph of that tool
+        already.
+    NotAllowed
+        If the corpus belongs to another person.
+    StoreError
+        If it is damaged or cannot be written.
+    """
     beside = known_corpus(name)
     if beside is not None:
         return _open_beside(beside, Path(path), watch)
@@ -122,8 +155,11 @@ def open_index(
 
 
 def known_corpus(name: str) -> Corpus | None:
-    """The corpus of a name to which the graph of an index can be added; None where there is none. Raises BadInput for a name that cannot
-    be, NotAllowed where it is another's, StoreError."""
+    """Return the corpus to which an index's graph can be added; None if there is none.
+
+    Raises BadInput for a name that is not allowed, NotAllowed if it belongs to another person, and
+    StoreError.
+    """
     if name in shipped() and not shared():
         return open_corpus(name)
     corpus = own_corpus(name)
@@ -133,11 +169,12 @@ def known_corpus(name: str) -> Corpus | None:
 
 
 def _open_beside(corpus: Corpus, path: Path, watch: Watch = NO_WATCH) -> tuple[Corpus, Taken]:
-    """The corpus with the graph of an index of its texts, and what was taken."""
+    """Add the graph of an index to the corpus of its texts, and return what was taken."""
     opened, taken = _read(path, corpus.name, watch, list(corpus))
     if opened_of(corpus, taken.tool) is not None:
         raise BadInput(
-            f"“{corpus.title}” has the graph of an index of {TOOLS[taken.tool].title} already. Open this one under another name, or remove "
+            f"“{corpus.title}” has the graph of an index of {TOOLS[taken.tool].title} already. "
+            "Open this one under another name, or remove "
             "those texts first."
         )
     taken = replace(
@@ -150,7 +187,7 @@ def _open_beside(corpus: Corpus, path: Path, watch: Watch = NO_WATCH) -> tuple[C
 
 
 def text_digests(corpus: Corpus, ids: Iterable[str]) -> dict[str, str]:
-    """The digests of the texts of some documents by their ids; of one that the corpus does not have an empty one."""
+    """Return the digests of documents' texts by id; empty for missing documents."""
     text = lambda id: corpus.document(id).text if id in corpus else None
     return {
         id: "" if (found := text(id)) is None else sha256(found.encode()).hexdigest() for id in ids
@@ -158,7 +195,7 @@ def text_digests(corpus: Corpus, ids: Iterable[str]) -> dict[str, str]:
 
 
 def opened_of(corpus: Corpus, tool: str) -> Taken | None:
-    """What was taken of the index of a tool that a corpus was opened from; None where it was not."""
+    """Return what was taken from a tool's index for a corpus; None if none was opened."""
     try:
         known = json.loads((corpus.folder / FOLDER / tool / ABOUT).read_text("utf-8"))
         counts, more = (
@@ -173,20 +210,26 @@ def opened_of(corpus: Corpus, tool: str) -> Taken | None:
 
 
 def opened_tools(corpus: Corpus) -> list[str]:
-    """The tools of whose indexes a corpus has graphs, the one that was opened last first."""
+    """Return the tools whose index graphs a corpus has, last opened first."""
     files = {tool: corpus.folder / FOLDER / tool / ABOUT for tool in TOOLS}
     there = [tool for tool, file in files.items() if file.is_file()]
     return sorted(there, key=lambda tool: -files[tool].stat().st_mtime_ns)
 
 
 def opened_graph(corpus: Corpus, tool: str) -> Graph:
-    """The graph of the index of a tool that a corpus was opened from. Raises StoreError where there is none or it is damaged."""
+    """Open the graph of a tool's index in a corpus.
+
+    Raises StoreError if there is none or it is damaged.
+    """
     return Graph.open(corpus.folder / FOLDER / tool)
 
 
 def opened_vectors(corpus: Corpus, tool: str, of: str) -> ItemVectors | None:
-    """The vectors of the nodes, relations, chunks or communities (`of`) that the index of a tool came with; None where it has none, or they
-    are damaged."""
+    """Return the vectors that a tool's index holds for its graph's items.
+
+    `of` is `nodes`, `relations`, `chunks` or `communities`. Returns None if it holds none, or they
+    are damaged.
+    """
     files = [corpus.folder / FOLDER / tool / VECTORS / f"{of}{end}.npy" for end in ("", OF_TEXTS)]
     try:
         for file in files:
@@ -198,7 +241,7 @@ def opened_vectors(corpus: Corpus, tool: str, of: str) -> ItemVectors | None:
 
 
 def _keep(corpus: Corpus, opened: Opened, taken: Taken) -> None:
-    """Store the graph, the vectors and what was taken beside the documents. Raises StoreError."""
+    """Store the graph, the vectors and the summary in the corpus's folder. Raises StoreError."""
     folder = corpus.folder / FOLDER / taken.tool
     store(opened.graph, folder)
     known = {
@@ -231,8 +274,11 @@ def _sealed(array: np.ndarray, file: Path) -> None:
 def _read(
     path: Path, name: str, watch: Watch = NO_WATCH, known: Sequence[Document] | None = None
 ) -> tuple[Opened, Taken]:
-    """The index with what is taken of it, read in another process, as its files may be anything; of `known` documents where some are
-    given."""
+    """Read an index in another process, and return it with a summary.
+
+    The process is separate because the files may be malicious or damaged. With `known`, the index's
+    texts are matched to these documents.
+    """
     watch.report("Reading the index")
     size = sum(file.size for file in files_of(path)[0].values())
     seconds = allowed_seconds(min(MOST_SECONDS, LEAST_SECONDS + size / BYTES_A_SECOND))
@@ -249,7 +295,8 @@ def _read(
                 TIME: f"takes longer than {span(seconds)}",
             }.get(error.limit, "breaks down")
             raise BadInput(
-                f"Reading the index in {path} {why}; it may be damaged, or larger than can be read here."
+                f"Reading the index in {path} {why}; it may be damaged, or larger than can "
+                "be read here."
             ) from None
         except HopscopeError as error:
             raise BadInput(str(error)) from None
@@ -269,7 +316,7 @@ def _read(
 
 
 def _in_worker(path: Path, watch: Watch = NO_WATCH) -> tuple[str, Index, list[str]]:
-    """In the other process: which tool's index lies there, and what its reader finds."""
+    """Find the tool of an index and read it; runs in the other process."""
     files, notes = files_of(path)
     tool, within = recognised(files, path.name)
     return tool, TOOLS[tool].read(within), notes

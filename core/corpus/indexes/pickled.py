@@ -1,4 +1,4 @@
-"""The data of a pickled file, with inert stand-ins for its objects."""
+"""Plain data from pickled files, with inert stand-ins for their objects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from core.errors import BadInput, shorten
 
-# Packages whose objects an index holds: its tool's own, and those of metadata. None is imported.
+# Packages of objects in indexes: the tool's own, and those of metadata. None is imported.
 KNOWN_PACKAGES = frozenset(
     {
         "fast_graphrag",
@@ -26,7 +26,7 @@ KNOWN_PACKAGES = frozenset(
 
 
 class Thing:
-    """A stand-in for an object: the name of its class, what that was given, and its state."""
+    """A stand-in for an object: the name of its class, its arguments, and its state."""
 
     name = ""
     given: tuple[Any, ...]
@@ -41,17 +41,17 @@ class Thing:
         self.state = state
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Pass over an item of what would be a dictionary."""
+        """Ignore an item of a dictionary."""
 
     def append(self, value: Any) -> None:
-        """Pass over an item of what would be a list."""
+        """Ignore an item of a list."""
 
     def extend(self, values: Any) -> None:
-        """Pass over items, as `append`."""
+        """Ignore items, as `append` does."""
 
 
 class _Unpickler(pickle.Unpickler):
-    """Makes a `Thing` where a file asks for an object of a known package, and nothing else."""
+    """Unpickler that makes a `Thing` for each object of a known package, and refuses all others."""
 
     def __init__(self, data: bytes, file: str):
         super().__init__(io.BytesIO(data))
@@ -59,7 +59,7 @@ class _Unpickler(pickle.Unpickler):
         self._things: dict[str, type[Thing]] = {}
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return the stand-in for a class. Raises BadInput for one of another package."""
+        """Return the stand-in for a class. Raises BadInput for a class of another package."""
         whole = f"{module}.{name}"
         if module.partition(".")[0] not in KNOWN_PACKAGES:
             raise BadInput(f"{self._file} asks for {shorten(whole)}, which is no data; not read.")
@@ -69,19 +69,20 @@ class _Unpickler(pickle.Unpickler):
 
 
 def plain(data: bytes, file: str) -> Any:
-    """Return what a pickled file holds; nothing that it names is imported, made or called.
+    """Return the content of a pickled file. Nothing that it names is imported, made or called.
 
-    A file may ask for more time or memory than there is, or end the process: call this in one that
-    has limits (`core.runtime.subprocess_worker`).
+    A file may demand unbounded time or memory, or crash the process. Call this in a process with
+    limits (`core.runtime.subprocess_worker`).
 
     Parameters
     ----------
     data : the bytes of the file.
-    file : its name, for sentences.
+    file : its name, for messages.
 
     Raises
     ------
-    BadInput where it is damaged, or asks for what an index does not hold.
+    BadInput
+        If it is damaged, or asks for objects that no index holds.
 
     >>> import pickle
     >>> from core.corpus.indexes.pickled import plain
@@ -92,5 +93,5 @@ def plain(data: bytes, file: str) -> Any:
         return _Unpickler(data, file).load()
     except (BadInput, MemoryError):
         raise
-    except Exception as error:  # damage shows as errors of any kind
+    except Exception as error:  # damage causes errors of any kind
         raise BadInput(f"{file} is damaged or no pickled file ({shorten(error, 80)}).") from None

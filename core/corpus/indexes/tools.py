@@ -1,4 +1,4 @@
-"""The tools whose indexes are read: how each is recognised by its files, and what reads it."""
+"""The tools whose indexes can be read, and how each is recognised."""
 
 from __future__ import annotations
 
@@ -14,8 +14,17 @@ from core.io.files import Source
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: its name for a person, the files by which its index is known, in words, whether some names are those of its index, the
-    reader of the files of one folder by their names, the versions that are read, and what of its index is taken and what not."""
+    """A tool whose indexes can be read.
+
+    Parameters
+    ----------
+    title : its name on screen.
+    known_by : the files by which its index is recognised, in words.
+    holds : returns whether file names are those of its index.
+    read : reads the files of one folder, by name.
+    versions : the versions that can be read.
+    taken, left : what is taken from its index, and what is not.
+    """
 
     title: str
     known_by: str
@@ -29,11 +38,17 @@ class Tool:
 TOOLS: dict[str, Tool] = {
     "graphrag": Tool(
         "Microsoft GraphRAG",
-        "entities.parquet, relationships.parquet and text_units.parquet, up to version 1 named create_final_…",
+        (
+            "entities.parquet, relationships.parquet and text_units.parquet, up to version 1 "
+            "named create_final_…"
+        ),
         microsoft.holds,
         microsoft.read,
         "0.3 to 3; its own example, of version 3",
-        "entities, relations with weights, communities on levels, reports with ratings; vectors in Parquet",
+        (
+            "entities, relations with weights, communities on levels, reports with ratings; "
+            "vectors in Parquet"
+        ),
         "claims, vectors in LanceDB",
     ),
     "lightrag": Tool(
@@ -82,18 +97,26 @@ TOOLS: dict[str, Tool] = {
         "keywords, vectors",
     ),
 }
-"""Each tool by a short word, which names its build (`opened-graphrag`) and its chunks (`report.txt#graphrag-0`)."""
+"""Each tool by a short word, which names its build (`opened-graphrag`) and its chunks (\
+`report.txt#graphrag-0`)."""
 
 
 def build_of(tool: str) -> str:
-    """The id of the build that takes the graph of an index of a tool."""
+    """Return the id of the build that uses the graph of a tool's index."""
     return f"opened-{tool}"
 
 
 def recognised(files: Mapping[str, Source], where: str) -> tuple[str, dict[str, Source]]:
-    """Which tool's index some files are, and those of its folder by their paths within it; an index in the outermost folder comes before
-    those further in. Raises BadInput where they are none, saying what was
-    looked for, or several, saying where they lie."""
+    """Return the tool whose index some files are, and its files by their paths in its folder.
+
+    An index in the outermost folder is preferred.
+
+    Raises
+    ------
+    BadInput
+        If there is no index, naming the files that were looked for, or several, naming their
+        folders.
+    """
     inside: dict[str, dict[str, Source]] = {}
     for name in sorted(files):
         for outer in PurePosixPath(name).parents:

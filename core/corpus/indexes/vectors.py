@@ -1,4 +1,7 @@
-"""The vectors that an index of another tool holds, with the text of each: files of nano-vectordb, of hnswlib and of Parquet."""
+"""Vectors in indexes of other tools, with the text of each.
+
+They are read from files of nano-vectordb, hnswlib and Parquet.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,21 @@ from core.corpus.readers.packed import bytes_of
 from core.errors import BadInput
 from core.io.files import Source
 
-MOST_NUMBERS = 1 << 14  # of one vector
+MOST_NUMBERS = 1 << 14  # largest dimension of a vector
 
 
 @dataclass(frozen=True, eq=False)
 class IndexVectors:
-    """Vectors of the `nodes`, `relations`, `chunks` or `communities` of an index (`of`), float32 [n, d]: the key of what each belongs to
-    (the name of an entity, both names of a relation, the key of a chunk or a community) and the text that was encoded."""
+    """Vectors of one kind of item in an index.
+
+    Parameters
+    ----------
+    of : `nodes`, `relations`, `chunks` or `communities`.
+    keys : the item of each vector: the name of an entity, both names of a relation, or the key of
+        a chunk or community.
+    texts : the texts that were encoded.
+    matrix : the vectors, float32 [n, d].
+    """
 
     of: str
     keys: tuple[Hashable, ...]
@@ -31,23 +42,31 @@ class IndexVectors:
 
 @dataclass(frozen=True, eq=False)
 class ItemVectors:
-    """The vectors of an index by the items of its graph: the text that each is of, empty where an item has none, and float16 [n, d] unit
-    rows."""
+    """The vectors of an index, in the order of its graph's items.
+
+    Parameters
+    ----------
+    texts : the encoded text of each item; empty for an item without a vector.
+    matrix : unit rows, float16 [n, d].
+    """
 
     texts: tuple[str, ...]
     matrix: np.ndarray
 
     @property
     def count(self) -> int:
-        """How many items have a vector."""
+        """The number of items that have a vector."""
         return sum(map(bool, self.texts))
 
 
 def item_vectors(
     found: IndexVectors, rows: Mapping[Hashable, int], items: int
 ) -> ItemVectors | None:
-    """The vectors by item, `rows` being the item of each key; None where no item has one. Of an item that several belong to (entities of
-    one name) none is taken, as it is of one part alone."""
+    """Return the vectors in the order of a graph's items; None if no item has one.
+
+    `rows` gives the item of each key. An item with several vectors, such as entities of one name,
+    gets none, as each vector covers only a part of it.
+    """
     lengths = np.linalg.norm(found.matrix.astype(np.float64), axis=1)
     usable = np.isfinite(lengths) & (lengths > 1e-6)
     of: dict[int, list[int]] = {}
@@ -70,8 +89,11 @@ def item_vectors(
 def nano_vectors(
     file: Source, of: str, key: Callable[[Row], Hashable], text_of: Callable[[Row], str]
 ) -> IndexVectors:
-    """The vectors of a file of nano-vectordb: rows under `data`, and their float32 numbers under `matrix` in base64. Raises BadInput where
-    it holds something else."""
+    """Read the vectors of a nano-vectordb file.
+
+    It holds rows under `data`, and their float32 numbers in base64 under `matrix`. Raises BadInput
+    for any other content.
+    """
     whole = json_of(file)
     try:
         rows = [row for row in whole["data"] if isinstance(row, dict)]
@@ -92,13 +114,15 @@ def nano_vectors(
     )
 
 
-# the head of a file of hnswlib: counts and offsets, as its saveIndex writes them
+# the header of an hnswlib file: counts and offsets, as its saveIndex writes them
 HNSW = struct.Struct("<6QiI3QdQ")
 
 
 def hnsw_vectors(file: Source) -> tuple[np.ndarray, np.ndarray]:
-    """The labels, int64 [n], and the vectors, float32 [n, d], of a file of hnswlib; its links are passed over. Raises BadInput where it is
-    none."""
+    """Return labels, int64 [n], and vectors, float32 [n, d], of an hnswlib file.
+
+    Its links are ignored. Raises BadInput if the file has another format.
+    """
     data = bytes_of(file)
     try:
         _, _, count, size, label, start, *_ = HNSW.unpack_from(data)
@@ -121,8 +145,19 @@ def hnsw_vectors(file: Source) -> tuple[np.ndarray, np.ndarray]:
 def parquet_vectors(
     file: Source, of: str, columns: tuple[str, str], item: Callable[[str], tuple[Hashable, str]]
 ) -> IndexVectors:
-    """The vectors of a Parquet file: `columns` are those of ids and of lists of numbers, and `item` gives the key and the text of an id.
-    Raises BadInput where they are none, or not of one length."""
+    """Read the vectors of a Parquet file.
+
+    Parameters
+    ----------
+    of : the kind of item, as in `IndexVectors`.
+    columns : the columns of ids and of lists of numbers.
+    item : returns the key and the text of an id.
+
+    Raises
+    ------
+    BadInput
+        If there are no vectors, or they differ in length.
+    """
     ids, numbers = columns
     rows = [row for row in rows_of(file, columns) if row[numbers] is not None]
     try:
@@ -142,8 +177,11 @@ def parquet_vectors(
 def read_vectors(
     readers: Sequence[tuple[str, Callable[[], IndexVectors]]], notes: list[str]
 ) -> list[IndexVectors]:
-    """What several readers find; of a damaged file a note is added, as the rest of the index does without it. A reader comes with what
-    its vectors are of, for a person."""
+    """Return the vectors that several readers find.
+
+    A damaged file only adds a note, as the rest of the index is usable without it. Each reader
+    comes with a word for the items of its vectors.
+    """
     found = []
     for what, read in readers:
         try:
@@ -154,5 +192,5 @@ def read_vectors(
 
 
 def called(row: Row, name: str) -> str:
-    """A value of a row as one line of text."""
+    """Return a value of a row as one line of text."""
     return " ".join(text(row.get(name)).split())

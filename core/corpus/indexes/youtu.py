@@ -1,4 +1,7 @@
-"""Indexes of Youtu-GraphRAG: a JSON list of relations between nodes on four levels, and a text file of chunks."""
+"""Reader of Youtu-GraphRAG's indexes.
+
+An index is a JSON list of relations between nodes on four levels, and a text file of chunks.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +17,17 @@ from core.corpus.readers.packed import bytes_of
 from core.errors import BadInput
 from core.io.files import Source
 
-GRAPHS, GRAPH = "graphs/", "_new.json"  # around the name of a set of documents
+GRAPHS, GRAPH = "graphs/", "_new.json"  # before and after the name of a set of documents
 CHUNK = re.compile(r"^id: ([^\t\n]{1,200}?) ?\tChunk: ", re.MULTILINE)
 
 
 def holds(names: set[str]) -> bool:
-    """Whether these files are an index of Youtu-GraphRAG."""
+    """Return whether these files are an index of Youtu-GraphRAG."""
     return bool(_sets(names))
 
 
 def _sets(names: set[str]) -> list[str]:
-    """The sets of documents of which there is a graph and a file of chunks."""
+    """Return the sets of documents that have a graph and a file of chunks."""
     graphs = (name for name in sorted(names) if name.startswith(GRAPHS) and name.endswith(GRAPH))
     return [
         name
@@ -41,17 +44,21 @@ class _Entity:
 
 
 def read(files: Mapping[str, Source]) -> Index:
-    """The index in `graphs/SET_new.json` and `chunks/SET.txt`: entities with their attributes as descriptions, relations by name,
-    communities with their descriptions as reports, and chunks, each of which is a document, as the index does not say of which it is.
+    """Read the index in `graphs/SET_new.json` and `chunks/SET.txt`.
 
-    A relation is in the chunk that both ends name. Keywords are counted and not taken. Chunks of earlier runs, which stay in the file, are
-    left out where the same text is there again. Source: `format_output` and `save_chunks_to_file` of the project's kt_gen.py. Raises
-    BadInput for a damaged file, or several sets.
+    It holds entities with their attributes as descriptions, named relations, and communities with
+    their descriptions as reports. Each chunk is a document, as the index does not name the
+    documents of chunks. A relation belongs to the first chunk that both its entities name. Keywords
+    are counted but not taken. Chunks of earlier runs remain in the file; they are left out if their
+    text occurs again. Source: `format_output` and `save_chunks_to_file` of the project's kt_gen.py.
+
+    Raises BadInput for a damaged file, or several sets.
     """
     sets = _sets(set(files))
     if len(sets) > 1:
         raise BadInput(
-            f"There are indexes of several sets of documents, {', '.join(sets[:6])}. Give a folder with one of them."
+            f"There are indexes of several sets of documents, {', '.join(sets[:6])}. Give a "
+            "folder with one of them."
         )
     index, found = Index(), _Found()
     rows = json_of(files[f"graphs/{sets[0]}_new.json"])
@@ -85,14 +92,17 @@ def read(files: Mapping[str, Source]) -> Index:
     index.chunks = _chunks(files[f"chunks/{sets[0]}.txt"], named, index.left_out)
     index.notes += [
         "The index does not say of which document a chunk is: each chunk is a document.",
-        "The index does not say in which chunk a relation is: it is in the first that both its entities name.",
+        (
+            "The index does not say in which chunk a relation is: it is in the first that both "
+            "its entities name."
+        ),
     ]
     return index
 
 
 @dataclass
 class _Found:
-    """What the rows of a graph say, filled one by one."""
+    """The content of a graph's rows, collected row by row."""
 
     entities: dict[str, _Entity] = field(default_factory=dict)
     relations: dict[tuple[str, str, str], None] = field(default_factory=dict)
@@ -100,7 +110,7 @@ class _Found:
     left_out: Counter[str] = field(default_factory=Counter)
 
     def add(self, row: Any) -> None:
-        """Take one relation between two nodes of whatever level."""
+        """Add one relation between two nodes of any level."""
         row = row if isinstance(row, dict) else {}
         (head_kind, head), (tail_kind, tail) = (
             _node(row.get("start_node")),
@@ -137,14 +147,17 @@ class _Found:
 
 
 def _node(value: Any) -> tuple[str, Mapping[str, Any]]:
-    """The kind of a node and what is said of it."""
+    """Return the kind of a node and its properties."""
     value = value if isinstance(value, dict) else {}
     about = value.get("properties")
     return text(value.get("label")), about if isinstance(about, dict) else {}
 
 
 def _chunks(file: Source, named: set[str], left: Counter[str]) -> list[Chunk]:
-    """The chunks of the file, those that entities name before others of the same text, in the file's order."""
+    """Return the chunks of the file in its order.
+
+    Of chunks with the same text, those that entities name are kept.
+    """
     try:
         whole = bytes_of(file).decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,4 +1,8 @@
-"""Files that people have, read as documents: text, Markdown, HTML, PDF, Word, tables and JSON rows; folders and zips of them."""
+"""Readers of files as documents.
+
+They read text, Markdown, HTML, PDF, Word, tables, JSON rows and more, and folders and zips of
+files.
+"""
 
 from core.corpus.readers.files import SUFFIXES, Read, read_files
 

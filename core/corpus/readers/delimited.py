@@ -1,4 +1,4 @@
-"""Tables of lines (CSV, TSV): what separates their cells, and whether their first row is a header."""
+"""Tables of lines (CSV, TSV): detect their separator and header."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, Source, not_utf8, opene
 from core.watch import NO_WATCH, Watch
 
 DELIMITERS = ",;\t|"
-LOOKED_AT = 20  # lines by which the separator is found
+LOOKED_AT = 20  # lines by which the separator is detected
 NUMBER = re.compile(r"\A\s*[-+]?[\d.,:/-]{1,30}\s*\Z")
 SENTENCE_ENDS = (".", "!", "。", "！", "…", ".”", '."', "।")
 LEAST_WORDS = 3
@@ -21,10 +21,14 @@ YES, NO = "yes", "no"
 
 
 class Delimited:
-    """A table of lines in UTF-8: `names` of its columns, or their numbers from 1 where it has no header, and its rows, read as they go.
+    """A table of lines in UTF-8, read as a stream.
 
-    `header` is `yes` or `no`; where it is empty the first row decides: it is no header where it holds sentences, and beside them nothing
-    but numbers.
+    `names` are the names of its columns, or their numbers from 1 if it has no header.
+
+    Parameters
+    ----------
+    header : `yes` or `no`; if empty, the first row decides. It is no header if it holds sentences,
+        and otherwise only numbers.
     """
 
     def __init__(self, source: Source, watch: Watch = NO_WATCH, header: str = ""):
@@ -48,8 +52,10 @@ class Delimited:
         self._first = [] if self.has_header else [first]
 
     def rows(self) -> Iterator[tuple[str, dict[str, str]]]:
-        """The rows that are not blank, each with its number from 1; `longer` counts those that have more cells than there are columns.
-        Raises BadInput naming the line."""
+        """Yield the rows that are not blank, each with its number from 1.
+
+        `longer` counts rows with more cells than columns. Raises BadInput that names the line.
+        """
         try:
             for number, row in enumerate(filter(None, chain(self._first, self._rows)), 1):
                 self.longer += any(cell.strip() for cell in row[len(self.names) :])
@@ -61,7 +67,7 @@ class Delimited:
 
 
 def _is_data(row: Sequence[str]) -> bool:
-    """Whether a first row is no header: sentences, and beside them only numbers."""
+    """Return whether a first row is no header: sentences, and otherwise only numbers."""
     cells = [cell.strip() for cell in row if cell.strip()]
     sentences = [
         cell
@@ -72,8 +78,11 @@ def _is_data(row: Sequence[str]) -> bool:
 
 
 def _delimiter(lines: Sequence[str]) -> str:
-    """What separates the cells of the first lines of a table: that by which all have the same number of them, else of which the first line
-    has most."""
+    """Return the separator of a table's cells.
+
+    It is the one that gives all first lines the same number of cells, else the one that is most
+    frequent in the first line.
+    """
 
     def fits(delimiter: str) -> tuple[bool, int]:
         try:
@@ -84,7 +93,7 @@ def _delimiter(lines: Sequence[str]) -> str:
             ]
         except csv.Error:
             return False, 0
-        # the last may go on behind them
+        # The last row may continue after these lines.
         whole = counts[:-1] if len(counts) > 1 and len(lines) == LOOKED_AT else counts
         return len(set(whole)) == 1 and whole[0] > 1, lines[0].count(delimiter)
 
@@ -92,7 +101,7 @@ def _delimiter(lines: Sequence[str]) -> str:
 
 
 def _lines(source: Source, watch: Watch = NO_WATCH) -> Iterator[str]:
-    """The lines of a table with their ends, from the first that is not blank."""
+    """Yield the lines of a table with their ends, from the first that is not blank."""
     begun = False
     with opened(source, watch, MAX_FILE_BYTES) as stream:
         for data in stream.lines():

@@ -1,4 +1,4 @@
-"""Books (epub): their pages in the order of reading, each heading a place."""
+"""Reader of books (epub): pages in reading order, with headings as places."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.watch import NO_WATCH, Watch
 
 PAGES = ("application/xhtml+xml", "text/html")
 LOCKS = "META-INF/encryption.xml"
-# ways to lock fonts, which hinder no reader of texts
+# encryption of fonts alone, which leaves the texts readable
 FONTS = (
     "http://www.idpf.org/2008/embedding",
     "http://ns.adobe.com/pdf/enc#RC",
@@ -30,10 +30,10 @@ FONTS = (
 def epub(
     name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
-    """Read a book as one document, its pages in the order of reading.
+    """Read a book as one document, with its pages in reading order.
 
-    `note` receives how many pages hold no text or are not there, and how many passages are hidden.
-    Raises BadInput where it is damaged, locked, too large once unpacked, or holds no text.
+    `note` receives the number of pages that are missing or hold no text, and of hidden passages.
+    Raises BadInput if it is damaged, locked, too large once unpacked, or holds no text.
     """
     if not data:
         raise BadInput(f"{name} is empty.")
@@ -59,7 +59,7 @@ def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Documen
         watch.step(number / len(pages))
         try:
             shown = read_page(page, book.read(page), watch)
-        except (BadInput, KeyError):  # it holds no text, or is not in the book
+        except (BadInput, KeyError):  # the page holds no text, or is not in the book
             without += 1
             continue
         document, hidden = shown.document, hidden + shown.hidden
@@ -68,12 +68,14 @@ def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Documen
         length += len(document.text) + 1
     if not texts:
         raise BadInput(
-            f"{name} holds no text in its {counted(len(pages), 'page')}; what is in pictures is not read."
+            f"{name} holds no text in its {counted(len(pages), 'page')}; what is in pictures "
+            "is not read."
         )
     if without:
         hold = "holds" if without == 1 else "hold"
         note(
-            f"{name}: {without:,} of {counted(len(pages), 'page')} {hold} no text, as covers and pictures do."
+            f"{name}: {without:,} of {counted(len(pages), 'page')} {hold} no text, as covers "
+            "and pictures do."
         )
     if hidden:
         note(hidden_note(name, hidden))
@@ -82,7 +84,7 @@ def _read(name: str, book: zipfile.ZipFile, watch: Watch, note: Note) -> Documen
 
 
 def _pages(described: Any, package: str) -> Iterator[str]:
-    """The names of a book's pages in the order of reading."""
+    """Yield the names of a book's pages in reading order."""
     items = {item.get("id"): item for item in described.iter("{*}item")}
     for reference in described.iter("{*}itemref"):
         item = items.get(reference.get("idref"))

@@ -1,4 +1,7 @@
-"""Files, folders and zips of them, read as documents; a file that cannot be read costs only itself and is told."""
+"""Read files, folders and zips as documents.
+
+A file that cannot be read is reported; the others are read all the same.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ SUFFIXES = tuple(
     f".{kind}"
     for kind in "txt md html pdf docx xlsx pptx epub eml ipynb csv tsv jsonl json parquet".split()
 )
-MOST_TEXT = 1 << 27  # bytes of a text that is one document
+MOST_TEXT = 1 << 27  # bytes of a text that becomes one document
 WHOLE: Mapping[str, Callable[[str, bytes, Watch, Note, Options], list[Document]]] = {
     **dict.fromkeys((".txt", ".text", ".rst", ".tex", ".log"), plain),
     **dict.fromkeys((".md", ".markdown"), markdown),
@@ -42,7 +45,7 @@ ROWS: Mapping[str, Callable[[Source, Columns, Watch, Note], list[Document]]] = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), json_lines),
 }
 KINDS = {*WHOLE, *ROWS, *LIBRARIES, *COLUMNAR}
-OTHERS = {  # kinds of other programs, and what they save instead
+OTHERS = {  # formats of other programs, and the format to save them in
     **dict.fromkeys((".doc", ".odt", ".rtf", ".pages"), "docx"),
     **dict.fromkeys((".xls", ".ods", ".numbers"), "xlsx"),
     **dict.fromkeys((".ppt", ".odp", ".key"), "pptx"),
@@ -50,15 +53,20 @@ OTHERS = {  # kinds of other programs, and what they save instead
     ".msg": "eml",
 }
 HIDDEN = (".", "__MACOSX", "~$", "Thumbs.db", "desktop.ini")
-NAMED = 5  # files or sentences that one sentence brings together
+NAMED = 5  # files or sentences that one message lists
 
 
 @dataclass
 class Read:
-    """What came of some files: documents in the order of the files, and a sentence for each thing that was left out, guessed or is odd.
+    """The result of reading files.
 
-    `origins` are those of the files that were read, by their names, which are the sources of their documents; `failed` are the names of
-    the others.
+    Parameters
+    ----------
+    documents : in the order of the files.
+    notes : a sentence for each thing that was left out, guessed or is odd.
+    origins : origins of the files that were read, by name. The name is the `source` of the file's
+        documents.
+    failed : names of the files that could not be read.
     """
 
     documents: list[Document] = field(default_factory=list)
@@ -73,12 +81,21 @@ def read_files(
     watch: Watch = NO_WATCH,
     encoding: str = "",
 ) -> Read:
-    """The documents of files, of folders with all below them, and of zips.
+    """Read the documents of files, of folders with all their subfolders, and of zips.
 
-    The id of a document is the name of its file, within the folder or zip where it came in one, with that of its row for tables:
-    `reports/may.pdf`, `mails.csv:17`. `columns` names those of tables, as `readers.table.columns_of` gives them, `encoding` that of texts
-    which are not UTF-8. `watch` is called all along, in the middle of long files too; what it raises ends the reading. Raises BadInput
-    where no document came of them, saying why.
+    The id of a document is the name of its file, within its folder or zip if it has one. Rows of
+    tables add their own id: `reports/may.pdf`, `mails.csv:17`.
+
+    Parameters
+    ----------
+    columns : the columns of tables, as `readers.table.columns_of` returns them.
+    watch : called often, also within long files; an error that it raises ends the reading.
+    encoding : the encoding of texts that are not UTF-8.
+
+    Raises
+    ------
+    BadInput
+        If no document was found, with the reasons.
     """
     read, options = Read(), Options(columns or {}, known_encoding(encoding))
     files = _listed(paths, read)
@@ -109,7 +126,7 @@ def read_files(
 def _documents(
     name: str, source: Source, options: Options, separate: SeparateReader, watch: Watch, note: Note
 ) -> list[Document]:
-    """The documents of one file, by the suffix of its name. Raises BadInput."""
+    """Return the documents of one file, by the suffix of its name. Raises BadInput."""
     suffix = PurePosixPath(bare(name).lower()).suffix
     if suffix not in KINDS:
         if suffix in OTHERS:
@@ -138,7 +155,10 @@ def _documents(
 
 
 def _listed(paths: Iterable[str | Path], read: Read) -> dict[str, tuple[Source, str]]:
-    """The files at some paths, by name, each with the folder or zip that holds it; of several of one name the first."""
+    """Return the files at some paths by name, each with the folder or zip that holds it.
+
+    Of several files of one name, the first is taken.
+    """
     files: dict[str, tuple[Source, str]] = {}
     for path in map(Path, paths):
         try:
@@ -150,13 +170,17 @@ def _listed(paths: Iterable[str | Path], read: Read) -> dict[str, tuple[Source, 
         for name, source in found.items():
             if files.setdefault(name, (source, folder))[0] is not source:
                 read.notes.append(
-                    f"Two of these files are called {name}; only the first is read. Add a folder that holds both instead."
+                    f"Two of these files are called {name}; only the first is read. Add a "
+                    "folder that holds both instead."
                 )
     return files
 
 
 def _files(path: Path, read: Read) -> Mapping[str, Source]:
-    """The files at a path, by name. Raises BadInput for a folder or zip without any that can be read."""
+    """Return the files at a path by name.
+
+    Raises BadInput for a folder or zip without any readable file.
+    """
     if path.is_dir():
         inner = [
             file for file in sorted(path.rglob("*")) if file.is_file() and not file.is_symlink()
@@ -174,24 +198,29 @@ def _files(path: Path, read: Read) -> Mapping[str, Source]:
 
 
 def _readable(folder: str, files: Mapping[str, Source], read: Read) -> Mapping[str, Source]:
-    """Those files of a folder or zip that are of a kind that is read; the others are told, but hidden ones."""
+    """Return the readable files of a folder or zip. The others are reported, except hidden ones."""
     shown = [name for name in files if not any(part.startswith(HIDDEN) for part in name.split("/"))]
     fit = [name for name in shown if PurePosixPath(bare(name.lower())).suffix in KINDS]
     others = [name for name in shown if name not in set(fit)]
     named = ", ".join(others[:NAMED]) + (" and others" if len(others) > NAMED else "")
     if not fit:
         raise BadInput(
-            f"{folder} holds no file that can be read ({', '.join(SUFFIXES)}){f'; it has {named}' if others else ''}."
+            f"{folder} holds no file that can be read "
+            f"({', '.join(SUFFIXES)}){f'; it has {named}' if others else ''}."
         )
     if others:
         read.notes.append(
-            f"{folder}: {len(others):,} file{'s' * (len(others) != 1)} of other kinds left out: {named}."
+            f"{folder}: {len(others):,} file{'s' * (len(others) != 1)} of other kinds left "
+            f"out: {named}."
         )
     return {name: files[name] for name in fit}
 
 
 def _same(documents: Sequence[Document]) -> list[str]:
-    """Tells of documents with one text; they are kept, as each may be asked for by its id."""
+    """Return a sentence on documents with equal texts.
+
+    They are kept, as each may be asked for by its id.
+    """
     first: dict[str, str] = {}
     same = [
         (one.id, first[one.text])

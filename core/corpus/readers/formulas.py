@@ -1,4 +1,4 @@
-"""Formulas of HTML (MathML) and of Office as one line of text: `12^2`, `(a+b)/c`."""
+"""Formulas of HTML (MathML) and Office as one line of text: `12^2`, `(a+b)/c`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.corpus.readers.raised import bracketed, fraction
 MATHML_LEFT_OUT = frozenset({"annotation", "annotation-xml", "mphantom", "none", "mprescripts"})
 SPACED_OPERATORS = frozenset("=<>≤≥≠≈→⇒∈±")
 OFFICE_LEFT_OUT = frozenset({"phant", "ctrlPr", "rPr", "del", "instrText", "delText"})
-MAX_DEPTH = 200  # of an Office formula; a deeper one is written in the order of its parts
+MAX_DEPTH = 200  # nested elements of an Office formula; a deeper one is taken as plain text
 
 
 def _power(base: str, above: str) -> str:
@@ -30,7 +30,7 @@ def _root(term: str, degree: str = "") -> str:
 
 
 def mathml(name: str, parts: Sequence[str]) -> str:
-    """Write an element of MathML whose parts are written already.
+    """Write a MathML element whose parts are written already.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ def mathml(name: str, parts: Sequence[str]) -> str:
 
 
 def office(element: Any, depth: int = 0) -> str:
-    """Write a formula of Office, an element `oMath` or one within it.
+    """Write an Office formula, an element `oMath` or one within it.
 
     Parameters
     ----------
     element : of lxml.
-    depth : how many elements of the formula are around it.
+    depth : number of the formula's elements around it.
     """
     name = _name(element)
     if name in OFFICE_LEFT_OUT:
@@ -113,7 +113,7 @@ def office(element: Any, depth: int = 0) -> str:
 
 
 def _delimited(element: Any, depth: int) -> str:
-    """Terms between brackets."""
+    """Write terms between brackets."""
     opening, closing = (
         _value(element, "dPr", role, sign) for role, sign in (("begChr", "("), ("endChr", ")"))
     )
@@ -123,7 +123,7 @@ def _delimited(element: Any, depth: int) -> str:
 
 
 def _value(element: Any, properties: str, role: str, usual: str) -> str:
-    """A sign that a formula names in its properties; the usual one where it names none."""
+    """Return a sign from a formula's properties, or the usual one if it has none."""
     held = _child(element, properties)
     found = None if held is None else _child(held, role)
     if found is None:

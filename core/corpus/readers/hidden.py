@@ -1,4 +1,4 @@
-"""Elements of a page that a browser does not show."""
+"""Detect elements of a page that a browser does not show."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ SHOWN = re.compile(r"(?:^|;)\s*(?:display|visibility)\s*:", re.IGNORECASE)
 BRACES = re.compile("([{}])")
 ONE_NAME = re.compile(r"[\w-]*([.#][\w-]+)")
 NAMES = re.compile(r"[.#][\w-]+")
-MAX_STYLE_LETTERS = 1 << 20  # of the styles of a page that are looked at
+MAX_STYLE_LETTERS = 1 << 20  # of a page's styles that are read
 
 
 class HiddenElements:
-    """Which elements are hidden, by their attributes and by the page's own styles.
+    """Detects hidden elements by their attributes and by the page's own styles.
 
-    Of styles, rules for one class or id are followed (`.key {display: none}`). A class that another
-    rule shows somewhere, as the open one of several tabs, counts as shown.
+    Of styles, only rules for a single class or id are followed (`.key {display: none}`). A class
+    that another rule shows counts as shown, such as the open one of several tabs.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class HiddenElements:
         self._left = MAX_STYLE_LETTERS
 
     def add_style(self, style: str) -> None:
-        """Take the rules of a style element of the page."""
+        """Add the rules of a style element of the page."""
         style = style[: self._left]
         self._left -= len(style)
         shown: set[str] = set()
@@ -56,10 +56,10 @@ class HiddenElements:
 
 
 def _rules(style: str) -> Iterator[tuple[str, str]]:
-    """The selectors and the body of each rule that holds in any case, not for print alone."""
+    """Yield the selectors and the body of each rule that always applies, not only in print."""
     first, *others = style.split("/*")
     bare = "".join([first, *(part.partition("*/")[2] for part in others)])
-    around: list[str] = []  # what stands before each brace that is open
+    around: list[str] = []  # the text before each open brace
     text = ""
     for token in BRACES.split(bare):
         if token == "{":

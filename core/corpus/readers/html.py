@@ -1,4 +1,4 @@
-"""HTML: the text that a person reads, its headings as places."""
+"""Reader of HTML: the visible text, with headings as places."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from core.watch import NO_WATCH, Watch
 CHARSET = re.compile(
     rb"<meta[^<>]+?charset=[\"']?\s*([\w-]+)|<\?xml[^<>]+?encoding=[\"']([\w-]+)", re.IGNORECASE
 )
-# UTF-8 is tried anyway; UTF-16 is known by its mark, else told falsely
+# UTF-8 is tried anyway; UTF-16 is recognised by its mark, and a declaration without it is wrong
 UNUSABLE = ("utf", "idna", "punycode", "unicode", "raw", "undefined")
 DECLARATION = re.compile(r"\s*<\?xml[^>]*>")
-# of the parser's faults, those after which it reads no further
+# faults after which the parser stops reading
 STOPPING = ("ERR_NO_MEMORY", "ERR_RESOURCE_LIMIT")
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page of HTML as a document, and how many passages a browser hides of it."""
+    """An HTML page as a document, and the number of passages that a browser hides."""
 
     document: Document
     hidden: int
@@ -35,15 +35,18 @@ class Page:
 def html(
     name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
-    """Read a page as one document; its title is the one it states, else its first heading of the first rank.
+    """Read a page as one document.
 
-    Scripts, styles, form fields and what a browser hides are left out; `note` receives how many
-    hidden passages there are, and an encoding that was guessed. `watch` is called every now and then.
+    Its title is the one it states, else its first heading of rank 1. Scripts, styles, form fields
+    and hidden passages are left out. `note` receives the number of hidden passages, and a guessed
+    encoding. `watch` is called from time to time.
 
     Raises
     ------
-    BadInput : it holds no text or is nested too deep.
+    BadInput
+        If it holds no text or is nested too deep.
     MemoryError
+        If memory runs out.
     """
     page = read_page(name, data, watch, note, options)
     if page.hidden:
@@ -52,14 +55,17 @@ def html(
 
 
 def hidden_note(name: str, hidden: int) -> str:
-    """The sentence on passages that a browser hides."""
+    """Return the sentence on passages that a browser hides."""
     return f"{name}: {counted(hidden, 'passage')} that a browser hides {are(hidden)} left out."
 
 
 def read_page(
     name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> Page:
-    """Read a page as `html` does. One that shows nothing until a script runs is read whole."""
+    """Read a page as `html` does.
+
+    If all of it is hidden until a script runs, it is read whole.
+    """
     said = CHARSET.search(data[:4096])
     declared = (said.group(1) or said.group(2)).decode("ascii", "ignore") if said else ""
     declared = "" if declared.lower().startswith(UNUSABLE) else declared
@@ -80,7 +86,10 @@ def read_page(
 
 
 def _parsed(source: str, page: PageText) -> PageText:
-    """Take a page down. Raises BadInput where it is no HTML, MemoryError."""
+    """Let a page collect its text from the parser.
+
+    Raises BadInput if it is no HTML, and MemoryError.
+    """
     from lxml import etree
 
     parser = etree.HTMLParser(huge_tree=True, target=page)
@@ -90,7 +99,7 @@ def _parsed(source: str, page: PageText) -> PageText:
         if for_want_of_memory(error):
             raise MemoryError from None
         raise BadInput(f"{page.name} is empty, or no HTML.") from None
-    # After such a fault the parser leaves out all that comes, and raises nothing.
+    # After such a fault the parser drops the rest of the page without raising an error.
     if any(fault.type_name in STOPPING for fault in parser.error_log):
         raise MemoryError
     return page

@@ -1,4 +1,4 @@
-"""The text of an HTML page, taken down while a parser goes through it."""
+"""The text of an HTML page, collected while a parser goes through it."""
 
 from __future__ import annotations
 
@@ -16,28 +16,30 @@ from core.watch import NO_WATCH, Watch
 
 DROPPED = frozenset(
     "script style noscript template svg head iframe object "
-    "select datalist textarea".split()  # the last three hold what may be filled in
+    "select datalist textarea".split()  # the last three are form fields
 )
 INLINE = frozenset(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q ruby rb rt rp s samp small span strike strong "
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q ruby "
+    "rb rt rp s samp small span strike strong "
     "sub sup time tt u var wbr".split()
 )
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 CELLS = frozenset({"td", "th"})
 ROW_GROUPS = frozenset({"thead", "tbody", "tfoot"})
 RAISED_STYLE = re.compile(r"vertical-align\s*:\s*(super|sub)\b", re.IGNORECASE)
-FORMULA_CLASS = re.compile(r"\b(?:mwe-math|math|tex|latex)", re.IGNORECASE)  # of its picture
+# class of a formula's picture
+FORMULA_CLASS = re.compile(r"\b(?:mwe-math|math|tex|latex)", re.IGNORECASE)
 TEX_STYLE = ("{\\displaystyle", "{\\textstyle")  # around a formula in TeX
-LOOK_EVERY = 10_000  # elements
-MAX_PAGE_REPEATED_LETTERS = 1 << 24  # of cells of a page that stand in further rows
-DEEPEST = 2_048  # elements within elements
+LOOK_EVERY = 10_000  # elements between two calls of the watch
+MAX_PAGE_REPEATED_LETTERS = 1 << 24  # of a page's cells that are repeated in further rows
+DEEPEST = 2_048  # nested elements
 LONGEST_LABEL = 1_000  # characters of a heading as a place
 BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 
 
 @dataclass
 class _Raised:
-    """An element whose text is raised or lowered, while it is open."""
+    """An open element whose text is raised or lowered."""
 
     kind: str  # `sup`, `sub`, or `a` for a link to a note
     depth: int
@@ -46,38 +48,39 @@ class _Raised:
 
 
 class PageText:
-    """The text of a page, taken down while the parser goes through it: blanks as one, a line for each block.
+    """The text of a page, collected while the parser goes through it.
 
-    The parser calls `start`, `end`, `data` and `close`, and makes no tree: to one, the attributes of an element are added in time that is
-    the square of their number.
+    Blanks are reduced to one, and each block is a line. The parser calls `start`, `end`, `data` and
+    `close` and builds no tree: building one takes time quadratic in an element's number of
+    attributes.
     """
 
     def __init__(self, name: str, watch: Watch = NO_WATCH, hide: bool = True) -> None:
         self.name, self._watch, self._hide = name, watch, hide
-        self.title: list[str] | None = None  # the parts of the first one
+        self.title: list[str] | None = None  # the parts of the first title
         self.headings: list[tuple[str, str]] = []
         self.hidden = 0  # passages that a browser hides
         self._parts: list[str] = []
         self._length = 0
         self._places: list[Place] = []
         self._elements = 0
-        self._depth = 0  # how many elements are open
-        self._dropped = 0  # how many of them are left out
-        self._dropped_is_hidden = False  # whether the outermost of these is one that is hidden
+        self._depth = 0  # number of open elements
+        self._dropped = 0  # number of open elements that are left out
+        self._dropped_is_hidden = False  # True if the outermost of these is hidden
         self._dropped_has_text = False
         self._in_title = False
-        self._style: list[str] | None = None  # the parts of the style element that is open
+        self._style: list[str] | None = None  # the parts of the open style element
         self._hidden_elements = HiddenElements()
-        self._within = 0  # how many headings have begun; of one within another the outer one counts
-        self._heading = (0, 0)  # where it begins, and how many parts there were
-        self._preformatted = 0  # how many elements are open in which blanks stay as they are
-        self._links: list[int] = []  # how many parts there were before each that is open
+        self._within = 0  # number of open headings; of nested ones the outer one counts
+        self._heading = (0, 0)  # offset of its beginning, and the number of parts before it
+        self._preformatted = 0  # number of open elements that preserve blanks
+        self._links: list[int] = []  # number of parts before each open link
         self._raised: list[_Raised] = []
-        self._numerator: tuple[int, str] | None = None  # the last part, should a slash follow
+        self._numerator: tuple[int, str] | None = None  # the last part, in case a slash follows
         self._tables: list[SpannedRows] = []
-        self._cells: list[int] = []  # how many parts there were before each cell that is open
-        self._repeated = 0  # letters of cells that stand in further rows
-        self._formula: list[tuple[str, list[str]]] = []  # its elements that are open
+        self._cells: list[int] = []  # number of parts before each open cell
+        self._repeated = 0  # letters of cells that were repeated in further rows
+        self._formula: list[tuple[str, list[str]]] = []  # its open elements
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self._count()
@@ -127,7 +130,7 @@ class PageText:
         self._depth -= 1
 
     def data(self, text: str) -> None:
-        text = text.replace("\xad", "")  # where a word may be divided, which shows only there
+        text = text.replace("\xad", "")  # a soft hyphen, which shows only where a word is divided
         if self._in_title and self.title is not None:
             self.title.append(text)
         if self._style is not None:
@@ -147,10 +150,10 @@ class PageText:
             self._put(text)
 
     def close(self) -> None:
-        """The parser has come to the end."""
+        """End of the page, called by the parser."""
 
     def whole(self) -> tuple[str, tuple[Place, ...]]:
-        """The text and its places."""
+        """Return the text and its places."""
         return "".join(self._parts).rstrip(), tuple(sorted(self._places))
 
     def _count(self) -> None:
@@ -160,7 +163,8 @@ class PageText:
         self._depth += 1
         if self._depth > DEEPEST:
             raise BadInput(
-                f"{self.name} has elements within elements more than {DEEPEST:,} deep; save it as plain text and bring that."
+                f"{self.name} has elements within elements more than {DEEPEST:,} deep; save "
+                "it as plain text and bring that."
             )
 
     def _end_heading(self, tag: str) -> None:
@@ -200,7 +204,7 @@ class PageText:
             self._tables.pop()
 
     def _repeat(self, texts: Iterable[str]) -> None:
-        """Put down cells of rows above that reach into this one."""
+        """Write cells of rows above that span into this one."""
         for text in texts:
             self._repeated += len(text)
             if self._repeated <= MAX_PAGE_REPEATED_LETTERS:
@@ -233,12 +237,12 @@ class PageText:
             self._links.pop()
 
     def _end_raised(self, one: _Raised) -> None:
-        """Write a raised or lowered text as one on the line."""
+        """Write a raised or lowered text on the line."""
         text = "".join(self._parts[one.parts_before :])
         if not text.strip() or "\n" in text:
             return
         before = self._line_before(one.parts_before)
-        # A link around it alone leads to a note; one around a unit and its power does not.
+        # A link around it alone leads to a note. A link around a unit and its power does not.
         linked = bool(self._links) and self._links[-1] == one.parts_before
         if one.kind == "sub":
             written = lowered(before, text)
@@ -250,7 +254,7 @@ class PageText:
         self._numerator = (one.parts_before, numerator(before, text)) if is_number else None
 
     def _mend_numerator(self, text: str) -> None:
-        """Write the raised number before a slash as the upper part of a fraction."""
+        """Rewrite the raised number before a slash as the numerator of a fraction."""
         if self._numerator is not None and text.startswith(SLASHES):
             at, written = self._numerator
             if at == len(self._parts) - 1:
@@ -259,7 +263,7 @@ class PageText:
         self._numerator = None
 
     def _line_before(self, count: int) -> str:
-        """The end of the line that the first parts make, as far as it is looked at."""
+        """Return the end of the line that the first `count` parts make."""
         line = ""
         for at in range(count - 1, -1, -1):
             line = self._parts[at][-BEFORE:] + line
@@ -291,7 +295,7 @@ class PageText:
 
 
 def _tex(text: str) -> str:
-    """A formula in TeX without the style around it."""
+    """Return a TeX formula without the style command around it."""
     text = text.strip()
     for style in TEX_STYLE:
         if text.startswith(style) and text.endswith("}"):

@@ -1,27 +1,27 @@
-"""Cells of HTML tables that reach over several rows."""
+"""Cells of HTML tables that span several rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-MAX_COLUMNS = 1_000  # over which one cell may reach
-MAX_ROWS = 65_534  # over which one cell may reach, as browsers have it
-MAX_REPEATED = 100  # cells of a table that are repeated in its next row
-MAX_REPEATED_LETTERS = 200  # of a cell that is repeated; a longer one is no label
+MAX_COLUMNS = 1_000  # columns that one cell may span
+MAX_ROWS = 65_534  # rows that one cell may span, as in browsers
+MAX_REPEATED = 100  # cells of a row that are repeated in the next one
+MAX_REPEATED_LETTERS = 200  # letters of a repeated cell; a longer one is no label
 
 
 class SpannedRows:
-    """The cells of the rows above that reach down into the row at hand, by their column."""
+    """The cells of rows above that span into the current row, by column."""
 
     def __init__(self) -> None:
         self._above: dict[int, tuple[str, int, int]] = {}  # text, rows left, columns
         self._next: dict[int, tuple[str, int, int]] = {}
         self._column = 0
-        self._cell: tuple[int, int] = (1, 1)  # rows and columns of the cell at hand
-        self._has_own = False  # whether the row at hand has a cell of its own
+        self._cell: tuple[int, int] = (1, 1)  # rows and columns of the current cell
+        self._has_own = False  # True if the current row has a cell of its own
 
     def begin_group(self) -> None:
-        """Begin a head, body or foot of the table; no cell reaches beyond one."""
+        """Begin a head, body or foot of the table. No cell spans beyond one."""
         self._above, self._next, self._column = {}, {}, 0
 
     def begin_row(self) -> None:
@@ -30,7 +30,7 @@ class SpannedRows:
         self._next, self._column, self._has_own = {}, 0, False
 
     def repeated(self) -> list[str]:
-        """Return the texts of the cells that stand at the place of the next cell, and go behind them."""
+        """Return the texts of spanning cells at the current column, and move behind them."""
         texts = []
         while self._column in self._above:
             text, rows, columns = self._above.pop(self._column)
@@ -40,7 +40,10 @@ class SpannedRows:
         return texts
 
     def remaining(self) -> list[str]:
-        """Return the texts of the cells behind the last one of the row; none for a row without any of its own."""
+        """Return the texts of spanning cells after the row's last cell.
+
+        A row without a cell of its own gets none.
+        """
         texts = self.repeated()
         for column in sorted(self._above):
             text, rows, columns = self._above[column]
@@ -56,7 +59,7 @@ class SpannedRows:
         self._cell = (rows, max(1, _number(attributes.get("colspan", ""), MAX_COLUMNS, 1)))
 
     def end_cell(self, text: str) -> None:
-        """End the cell at hand, whose text is known now."""
+        """End the current cell, whose text is now known."""
         rows, columns = self._cell
         text = " ".join(text.split())
         fits = text and len(text) <= MAX_REPEATED_LETTERS and len(self._next) < MAX_REPEATED
@@ -66,7 +69,7 @@ class SpannedRows:
 
 
 def _number(text: str, most: int, none: int) -> int:
-    """Read a span; 0 means to the end, where `none` is given."""
+    """Return a span as a number; `none` for 0, which means up to the end."""
     text = text.strip()
     if not text.isdecimal() or not text.isascii() or len(text) > 6:
         return 1

@@ -1,4 +1,4 @@
-"""Mails (eml): who wrote to whom, when and on what, and the text, attachments by their names."""
+"""Reader of mails (eml): header lines and text, with attachments named."""
 
 from __future__ import annotations
 
@@ -14,14 +14,18 @@ from core.errors import BadInput, shorten
 from core.watch import NO_WATCH, Watch
 
 SHOWN = ("From", "To", "Cc", "Date", "Subject")
-NAMED = 5  # attachments that a sentence names
+NAMED = 5  # attachments named in a sentence
 
 
 def mail(
     name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
-    """A mail as one document: From, To, Cc, Date and Subject, each on a line, and its text, that of a page where it has no plain one; its
-    title is the subject. `note` receives which attachments are left out. Raises BadInput where it is no mail or holds no text."""
+    """Read a mail as one document, with its subject as title.
+
+    From, To, Cc, Date and Subject each take a line; the text follows. If there is no plain text,
+    that of the HTML part is taken. `note` receives the attachments that are left out. Raises
+    BadInput if it is no mail or holds no text.
+    """
     message = BytesParser(_class=EmailMessage, policy=policy.default).parsebytes(data)
     if not any(message.get(key) for key in SHOWN):
         raise BadInput(
@@ -39,7 +43,8 @@ def mail(
             *([f"{len(attached) - NAMED:,} more"] if len(attached) > NAMED else []),
         ]
         note(
-            f"{name}: {counted(len(attached), 'attachment')} {are(len(attached))} left out: {listed(shown)}."
+            f"{name}: {counted(len(attached), 'attachment')} {are(len(attached))} left out: "
+            f"{listed(shown)}."
         )
     if not text.strip():
         note(f"{name} holds no text beside its head.")
@@ -56,22 +61,23 @@ def mail(
 def _header(name: str, message: EmailMessage, key: str, note: Note = ignored) -> str:
     try:
         return " ".join(sound(str(message.get(key, ""))).split())
-    except Exception:  # the library raises errors of many kinds on heads that are written wrong
+    except Exception:  # the library raises many kinds of errors on malformed headers
         note(f"{name}: the line “{key}” of its head cannot be read and is left out.")
         return ""
 
 
 def _text(name: str, message: EmailMessage, watch: Watch, note: Note) -> str:
-    """The text of a mail, with line ends as one character."""
+    """Return the text of a mail, with line feeds as line ends."""
     part = message.get_body(("plain", "html"))
     if part is None:
         return ""
     try:
         text = part.get_content()
-    except (LookupError, UnicodeError):  # of an encoding that nobody knows
+    except (LookupError, UnicodeError):  # an unknown encoding
         known = shorten(str(part.get_content_charset()), 40)
         note(
-            f"{name} is in the encoding “{known}”, which is not known; letters beyond ASCII are shown as �."
+            f"{name} is in the encoding “{known}”, which is not known; letters beyond ASCII "
+            "are shown as �."
         )
         data = part.get_payload(decode=True)
         text = data.decode("ascii", "replace") if isinstance(data, bytes) else ""

@@ -1,4 +1,4 @@
-"""Markdown: its text unchanged, its headings as places."""
+"""Reader of Markdown: the text unchanged, with headings as places."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from core.watch import NO_WATCH, Watch
 
 MARKS = re.compile(r"[*_`]+|!?\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)?\)")
 LONGEST = 1_000  # characters of a heading; a longer line is a paragraph
-DEEPEST, INDENT = 6, 3  # the most marks of a heading, and blanks before them
-LOOK_EVERY = 10_000  # lines
-Heading = tuple[int, str, bool]  # where it begins, its label, and whether it is of the first rank
+DEEPEST, INDENT = 6, 3  # the largest number of a heading's marks, and of blanks before them
+LOOK_EVERY = 10_000  # lines between two calls of the watch
+Heading = tuple[int, str, bool]  # offset, label, and True for rank 1
 
 
 def markdown(
     name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
-    """A Markdown file as one document; its title is the first heading of the first rank. `watch` receives the share read. Raises BadInput as
-    `text_of` does."""
+    """Read a Markdown file as one document, with its first heading of rank 1 as title.
+
+    `watch` receives the share read. Raises BadInput as `text_of` does.
+    """
     text = text_of(name, data, note, options)
     found = list(_headings(text, watch))
     title = next((label for _, label, first in found if first), "")
@@ -33,8 +35,9 @@ def markdown(
 
 
 def _headings(text: str, watch: Watch = NO_WATCH) -> Iterator[Heading]:
-    """The headings of a text outside of its code and of the notes before it, each looked for on its own line."""
-    # the mark of the code that we are in; the line before, where a heading may be underlined, and its place
+    """Yield the headings of a text, outside code blocks and front matter."""
+    # the mark of the open code block; the previous line, which may be an underlined heading, and
+    # its offset
     fence, before, at = ("", "", 0)
     for number, (start, line) in enumerate(_lines(text, _after_front_matter(text))):
         if number % LOOK_EVERY == 0:
@@ -65,7 +68,10 @@ def _headings(text: str, watch: Watch = NO_WATCH) -> Iterator[Heading]:
 
 
 def _lines(text: str, start: int) -> Iterator[tuple[int, str]]:
-    """The lines of a text with the places where they begin; of one that is too long for a heading its beginning."""
+    """Yield the lines of a text with their offsets.
+
+    Of a line that is too long for a heading, only the beginning is returned.
+    """
     while start < len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
@@ -74,7 +80,7 @@ def _lines(text: str, start: int) -> Iterator[tuple[int, str]]:
 
 
 def _after_front_matter(text: str) -> int:
-    """Where the text begins behind lines about it that are set between two lines of three dashes."""
+    """Return the offset after the front matter, which is set between two lines of three dashes."""
     if text.startswith("---\n"):
         for start, line in _lines(text, 4):
             if line.rstrip(" \t") == "---":
@@ -83,13 +89,13 @@ def _after_front_matter(text: str) -> int:
 
 
 def _fence(line: str) -> str:
-    """The marks that open a block of code; empty where none opens."""
+    """Return the marks that open a block of code; empty if none does."""
     mark = line[:1] if line.startswith(("```", "~~~")) else ""
     return mark and line[: len(line) - len(line.lstrip(mark))]
 
 
 def _marks(line: str) -> int:
-    """How many marks of a heading a line begins with; 0 where it is none."""
+    """Return the number of heading marks at the beginning of a line; 0 if it is no heading."""
     marks = len(line) - len(line.lstrip("#"))
     if marks <= DEEPEST and line[marks : marks + 1] in (" ", "\t") and len(line) <= LONGEST:
         return marks
@@ -97,7 +103,7 @@ def _marks(line: str) -> int:
 
 
 def _unclosed(label: str) -> str:
-    """A heading without the marks that close it, which come after a blank."""
+    """Return a heading without its closing marks, which follow a blank."""
     label = label.strip(" \t")
     before = label.rstrip("#")
     return before.rstrip(" \t") if before[-1:] in ("", " ", "\t") else label

@@ -1,16 +1,18 @@
-"""Fields within fields of JSON rows, by names with dots: `data.text`, `messages.content`."""
+"""Nested fields of JSON rows, by dotted names: `data.text`, `messages.content`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-DEEPEST = 6  # fields within fields that have names of their own
+DEEPEST = 6  # levels of nested fields that have names of their own
 LOOKED_AT = 100  # items of a list whose fields are named
 
 
 def names_in(row: Mapping[str, Any], before: str = "", deep: int = 1) -> Iterator[str]:
-    """The names of the fields of a row that hold values, those within objects and lists of objects by their whole names.
+    """Yield the names of the fields of a row that hold values.
+
+    Fields within objects and lists of objects have dotted names.
 
     >>> from core.corpus.readers.nested import names_in
     >>> list(names_in({"id": 1, "data": {"text": "a"}, "said": [{"by": "Ann"}, {"by": "Bo"}]}))
@@ -31,12 +33,16 @@ def names_in(row: Mapping[str, Any], before: str = "", deep: int = 1) -> Iterato
 
 
 def values_at(value: Any, name: str) -> list[Any]:
-    """What a row holds at a name, of each object of a list; a key that has dots itself is found as well.
+    """Return the values of a row at a dotted name, one for each object of a list.
+
+    A key that contains dots itself is found too.
 
     >>> from core.corpus.readers.nested import values_at
     >>> row = {"data": {"text": "a"}, "said": [{"by": "Ann"}, {"by": "Bo"}], "a.b": 1}
-    >>> values_at(row, "data.text"), values_at(row, "said.by"), values_at(row, "a.b"), values_at(row, "data.none")
-    (['a'], ['Ann', 'Bo'], [1], [])
+    >>> values_at(row, "data.text"), values_at(row, "said.by")
+    (['a'], ['Ann', 'Bo'])
+    >>> values_at(row, "a.b"), values_at(row, "data.none")
+    ([1], [])
     """
     if isinstance(value, list):
         return [found for one in value for found in values_at(one, name)]
@@ -51,7 +57,7 @@ def values_at(value: Any, name: str) -> list[Any]:
 
 
 def is_inverted_index(value: Any) -> bool:
-    """Return whether a value is a text as its words with their places, as OpenAlex has abstracts.
+    """Return whether a value gives a text as words with positions, like OpenAlex's abstracts.
 
     >>> from core.corpus.readers.nested import is_inverted_index
     >>> is_inverted_index({"Salt": [0, 2], "moves": [1]}), is_inverted_index({"a": [], "b": 1})
@@ -83,8 +89,8 @@ def row_as_sentence(row: Mapping[str, Any], without: str = "") -> str:
 
     Parameters
     ----------
-    row : what each field holds; those within others have names with dots.
-    without : the field whose value comes without its name.
+    row : the fields; nested ones get dotted names.
+    without : the field whose value is written without its name.
 
     >>> from core.corpus.readers.nested import row_as_sentence
     >>> row_as_sentence({"route": "Varberg-Grenaa", "fare": {"adult": 42}, "note": ""})
@@ -100,7 +106,7 @@ def row_as_sentence(row: Mapping[str, Any], without: str = "") -> str:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The texts of a value on one line each, those of a list one by one."""
+    """Yield the texts of a value, each on one line; those of a list one by one."""
     if isinstance(value, list):
         for one in value:
             yield from _texts(one)
@@ -116,7 +122,9 @@ def _texts(value: Any) -> Iterator[str]:
 def only_list(
     row: Mapping[str, Any], before: str = "", deep: int = 1
 ) -> tuple[str, list[dict[str, Any]]]:
-    """The one list of objects that a row holds, at any depth, behind its name; empty where it holds none or several.
+    """Return the name and items of the only list of objects in a row, at any depth.
+
+    Both are empty if the row holds none or several.
 
     >>> from core.corpus.readers.nested import only_list
     >>> only_list({"data": {"items": [{"text": "a"}]}, "total": 1})

@@ -1,4 +1,7 @@
-"""Sentences for what file libraries raise: damage, or want of memory, which lxml reports in its own way."""
+"""Errors of file libraries as sentences on damage, or as lack of memory.
+
+The library lxml reports lack of memory in its own way.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,14 @@ from core.errors import BadInput, HopscopeError
 
 @contextmanager
 def damage_reported(name: str, what: str) -> Iterator[None]:
-    """Say in a sentence that a file is damaged or no `what` where a library fails over it.
+    """Raise BadInput that a file is damaged or no `what` if a library fails on it.
 
     Raises
     ------
     BadInput
         For any error of the library, since a damaged file may fail anywhere in it.
     MemoryError
-        If it failed for want of memory.
+        If memory ran out.
     """
     try:
         yield
@@ -30,7 +33,7 @@ def damage_reported(name: str, what: str) -> Iterator[None]:
 
 
 def for_want_of_memory(error: Exception) -> bool:
-    """Whether an error means that there was no more memory."""
+    """Return whether an error means that memory ran out."""
     from lxml import etree
 
     return isinstance(error, MemoryError) or (

@@ -1,4 +1,4 @@
-"""Notebooks (ipynb): their text and code in order, headings of the text as places."""
+"""Reader of notebooks (ipynb): text and code in order, with headings as places."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ FENCE = "```"
 def notebook(
     name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
-    """A notebook as one document in Markdown: its text as it is, its code between fences. Outputs are left out, which `note` receives.
-    Raises BadInput where it is damaged or holds no text."""
+    """Read a notebook as one document in Markdown.
+
+    Its text is unchanged, and its code stands between fences. Outputs are left out and reported to
+    `note`. Raises BadInput if it is damaged or holds no text.
+    """
     try:
         held = json.loads(text_of(name, data, note, options))
         if "cells" in held:
@@ -41,7 +44,10 @@ def notebook(
 
 
 def _cell(cell: dict[str, Any], held: dict[str, Any]) -> str:
-    """A cell as Markdown; code between fences. Older notebooks have headings and code under other names."""
+    """Return a cell as Markdown, with code between fences.
+
+    Older notebooks store headings and code under other names.
+    """
     source = cell.get("source", cell.get("input", ""))
     text = ("".join(source) if isinstance(source, list) else str(source)).strip("\n")
     if not text.strip():

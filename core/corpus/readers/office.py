@@ -1,4 +1,4 @@
-"""Workbooks (xlsx) and slides (pptx), by the libraries that are kept for them."""
+"""Readers of workbooks (xlsx) and slides (pptx), by openpyxl and python-pptx."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ from core.corpus.readers.word import check_unpacked
 from core.errors import BadInput
 from core.watch import NO_WATCH, Watch
 
-MOST_COLUMNS = 1_000  # of a sheet that are looked at
-LOOK_EVERY = 1_000  # rows
-NAMED = 5  # sheets or slides that a sentence names
+MOST_COLUMNS = 1_000  # columns of a sheet that are read
+LOOK_EVERY = 1_000  # rows between two calls of the watch
+NAMED = 5  # sheets or slides named in a sentence
 PACKAGES = {"openpyxl": "openpyxl", "pptx": "python-pptx"}
 
 
 def workbook(
     name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
-    """A workbook: a document for each row of the sheets whose first row names a column of texts; without one all of it as one document, a
-    line for each row, its cells separated by bars, each sheet a place.
+    """Read a workbook, by rows if a sheet has a column of texts, else as one document.
 
-    `note` receives how it was read, which sheets are hidden, and which formulas have no saved value. Raises BadInput where it is damaged,
-    too large once unpacked, or holds no text.
+    Each row of the sheets whose first row names a column of texts is a document. Without such a
+    sheet, each row is a line of the one document, with bars between cells, and each sheet is a
+    place. `note` receives how it was read, hidden sheets, and formulas without a saved value.
+    Raises BadInput if it is damaged, too large once unpacked, or holds no text.
     """
 
     def read() -> list[Document]:
@@ -42,7 +43,7 @@ def workbook(
 
         package = with_marked_heights(readable_package(data))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on what it does not know in a file, such as charts
+            warnings.simplefilter("ignore")  # on unknown parts of a file, such as charts
             sheets = load_workbook(
                 io.BytesIO(package), read_only=True, data_only=True, keep_links=False
             )
@@ -50,7 +51,8 @@ def workbook(
         if hidden:
             shown = listed([sound(one) for one in hidden[:NAMED]])
             note(
-                f"{name}: {counted(len(hidden), 'hidden sheet')} {are(len(hidden))} read as well: {shown}."
+                f"{name}: {counted(len(hidden), 'hidden sheet')} {are(len(hidden))} read as "
+                f"well: {shown}."
             )
         if empty := _uncomputed(package, sheets):
             left = f"{counted(empty, 'formula')} without a saved result {are(empty)} left out"
@@ -68,7 +70,10 @@ def workbook(
 
 
 def first_rows(name: str, data: bytes) -> list[list[str]]:
-    """The first row of each sheet of a workbook that is not blank, as texts, which may name columns. Raises BadInput as `workbook`."""
+    """Return the first row of each sheet that is not blank, which may name columns.
+
+    Raises BadInput as `workbook` does.
+    """
 
     def read() -> list[list[str]]:
         from openpyxl import load_workbook
@@ -89,8 +94,11 @@ def first_rows(name: str, data: bytes) -> list[list[str]]:
 def slides(
     name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
-    """Slides as one document: their texts, tables and notes, each slide a place with its number and title. Raises BadInput where it is
-    damaged, too large once unpacked, or holds no text."""
+    """Read slides as one document: texts, tables and notes.
+
+    Each slide is a place with its number and title. Raises BadInput if the file is damaged, too
+    large once unpacked, or holds no text.
+    """
 
     def read() -> list[Document]:
         from pptx import Presentation
@@ -111,12 +119,14 @@ def slides(
             length += sum(len(line) + 1 for line in here)
         if not lines:
             raise BadInput(
-                f"{name} holds no text in its {counted(len(places), 'slide')}; what is in pictures is not read."
+                f"{name} holds no text in its {counted(len(places), 'slide')}; what is in "
+                "pictures is not read."
             )
         if without:
             which = f"slide{'s' * (len(without) > 1)} {listed(without[:NAMED])} of {len(places):,}"
             note(
-                f"{name}: {which} {'holds' if len(without) == 1 else 'hold'} no text; pictures are not read."
+                f"{name}: {which} {'holds' if len(without) == 1 else 'hold'} no text; "
+                "pictures are not read."
             )
         return [
             Document(
@@ -134,7 +144,7 @@ def slides(
 def _read(
     name: str, data: bytes, what: str, package: str, read: Callable[[], list[Any]]
 ) -> list[Any]:
-    """What a library reads, with what it may raise as a sentence."""
+    """Return what a library reads, with its errors turned into sentences."""
     if not data:
         raise BadInput(f"{name} is empty.")
     with damage_reported(name, what):
@@ -144,15 +154,16 @@ def _read(
         except ImportError:
             needed = PACKAGES[package]
             raise BadInput(
-                f"{name} is read by {needed}, which is not installed here; pip install {needed} brings it."
+                f"{name} is read by {needed}, which is not installed here; pip install "
+                f"{needed} brings it."
             ) from None
 
 
 def _rows(
     sheet: Any, watch: Watch = NO_WATCH, merged: MergedCells | None = None
 ) -> Iterator[list[str]]:
-    """The rows of a sheet that are not blank, as texts, without blank cells at their ends."""
-    sheet.reset_dimensions()  # what a sheet states of its size may be less than it holds
+    """Yield the rows of a sheet that are not blank, as texts, without blank cells at their ends."""
+    sheet.reset_dimensions()  # the stated size of a sheet may be too small
     for number, row in enumerate(sheet.iter_rows(values_only=True)):
         if number % LOOK_EVERY == 0:
             watch.step()
@@ -165,7 +176,10 @@ def _rows(
 
 
 def _uncomputed(data: bytes, computed: Any) -> int:
-    """How many formulas have no saved result, as those of programs that write formulas without computing them."""
+    """Return the number of formulas without a saved result.
+
+    Some programs write formulas without computing them.
+    """
     from openpyxl import load_workbook
 
     formulas = load_workbook(io.BytesIO(data), read_only=True, keep_links=False)
@@ -182,7 +196,10 @@ def _uncomputed(data: bytes, computed: Any) -> int:
 
 
 def _cell(value: Any) -> str:
-    """A cell as a person reads it: days without a time of midnight, whole numbers without a point."""
+    """Return a cell as a person reads it.
+
+    Dates lose a time of midnight, and whole numbers their decimal point.
+    """
     if isinstance(value, datetime):
         return str(value.date() if value.time() == time() else value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
@@ -195,7 +212,7 @@ def _cell(value: Any) -> str:
 def _by_rows(
     name: str, sheets: dict[str, list[list[str]]], note: Note, options: Options
 ) -> list[Document]:
-    """A document for each row of the sheets that have a column of texts; none where no sheet has one."""
+    """Return a document for each row of sheets with a column of texts; empty if there are none."""
     named = {role: column for role, column in options.columns.items() if role != HEADER}
     found: dict[str, list[Document]] = {}
     several = sum(bool(rows) for rows in sheets.values()) > 1
@@ -219,7 +236,8 @@ def _by_rows(
         others := [title for title, rows in sheets.items() if rows and title not in found]
     ):
         note(
-            f"{name}: {counted(len(others), 'sheet')} without a column of texts {are(len(others))} left out: {listed(others[:NAMED])}."
+            f"{name}: {counted(len(others), 'sheet')} without a column of texts "
+            f"{are(len(others))} left out: {listed(others[:NAMED])}."
         )
     return [one for documents in found.values() for one in documents]
 
@@ -227,7 +245,7 @@ def _by_rows(
 def _as_one(
     name: str, sheets: dict[str, list[list[str]]], title: str, note: Note
 ) -> list[Document]:
-    """All sheets as one document, a line for each row."""
+    """Return all sheets as one document, with a line for each row."""
     places: list[Place] = []
     lines: list[str] = []
     length = 0
@@ -240,6 +258,7 @@ def _as_one(
     if not lines:
         raise BadInput(f"{name} holds no text.")
     note(
-        f"{name} names no column of texts in its first rows, so it is one document with a line for each row."
+        f"{name} names no column of texts in its first rows, so it is one document with a "
+        "line for each row."
     )
     return [Document(name, "\n".join(lines), given_title(title) or stem(name), name, tuple(places))]

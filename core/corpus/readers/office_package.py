@@ -1,7 +1,7 @@
-"""Packages of Office (docx, xlsx, pptx) in the form that the libraries for them read.
+"""Convert packages of Office (docx, xlsx, pptx) to the form that their libraries read.
 
-Word and Excel also save "Strict Open XML", in which every namespace has another name, and pass over
-relations that lead nowhere, as of a picture that was removed. The libraries refuse both.
+Word and Excel also save "Strict Open XML", in which every namespace has another name. They also
+accept relations that lead nowhere, such as that of a removed picture. The libraries refuse both.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import unquote
 
 STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/([A-Za-z]+)/([A-Za-z/]+)")
-RENAMED = {  # names that differ beside their beginning
+RENAMED = {  # names that differ in more than their beginning
     b"extendedProperties": b"extended-properties",
     b"customProperties": b"custom-properties",
 }
@@ -25,7 +25,7 @@ MARKUP = (".xml", RELATIONS, ".vml")
 def readable_package(data: bytes) -> bytes:
     """Return a package without strict names and without relations that lead nowhere.
 
-    One that has neither is returned as it is. Raises zipfile.BadZipFile where it is no zip.
+    A package that has neither is returned unchanged. Raises zipfile.BadZipFile if it is no zip.
     """
     with zipfile.ZipFile(io.BytesIO(data)) as package:
         names = {name.casefold() for name in package.namelist()}
@@ -42,7 +42,7 @@ def readable_package(data: bytes) -> bytes:
 
 
 def _rewritten(package: zipfile.ZipFile, changed: dict[str, bytes]) -> bytes:
-    """A package with some of its parts changed, and no strict name in any."""
+    """Return a package with some parts changed, and without strict names in any part."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as copy:
         for part in package.infolist():
@@ -56,20 +56,20 @@ def _rewritten(package: zipfile.ZipFile, changed: dict[str, bytes]) -> bytes:
 
 
 def _usual(found: re.Match[bytes]) -> bytes:
-    """The usual name for a strict one."""
+    """Return the usual namespace for a strict one."""
     first, *others = found[2].split(b"/")
     rest = b"/".join([RENAMED.get(first, first), *(RENAMED.get(one, one) for one in others)])
     return b"http://schemas.openxmlformats.org/%s/2006/%s" % (found[1], rest)
 
 
 def _without_dangling(name: str, relations: bytes, names: set[str]) -> bytes:
-    """A part of relations without those that lead to no part of the package."""
+    """Return a part of relations without those whose target is missing from the package."""
     from lxml import etree
 
     try:
         root = etree.fromstring(relations, etree.XMLParser(resolve_entities=False))
     except etree.XMLSyntaxError:
-        return relations  # the library that reads it says what is wrong
+        return relations  # the library that reads it reports the fault
     folder = posixpath.dirname(posixpath.dirname(name))
     dangling = [one for one in root if not _leads_somewhere(one, folder, names)]
     if not dangling:

@@ -1,4 +1,4 @@
-"""How files are to be read, and who learns what of them was left out."""
+"""Options for reading files, and words for notes on them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ Columns = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Options:
-    """What a person says of files: which columns of tables hold the text, title and id, and the encoding of texts that are not UTF-8."""
+    """A person's options for files.
+
+    Parameters
+    ----------
+    columns : the columns of tables that hold text, title and id.
+    encoding : the encoding of texts that are not UTF-8.
+    """
 
     columns: Columns = field(default_factory=dict)
     encoding: str = ""
@@ -23,15 +29,15 @@ USUAL = Options()
 
 
 def listed(parts: list[str]) -> str:
-    """Some things as a sentence names them: `a, b and c`."""
+    """Return a list in words: `a, b and c`."""
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 
 def counted(number: int, thing: str, several: str = "") -> str:
-    """How many there are of a thing: `1 comment`, `2 comments`."""
+    """Return a number with its noun: `1 comment`, `2 comments`."""
     return f"{number:,} {thing if number == 1 else several or f'{thing}s'}"
 
 
 def are(number: int) -> str:
-    """The verb for so many things."""
+    """Return the verb for a number of things."""
     return "is" if number == 1 else "are"

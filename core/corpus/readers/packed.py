@@ -1,4 +1,4 @@
-"""Where the bytes of files come from: the disk, a zip, memory; never more of them than can be read."""
+"""Sources of files: the disk, a zip or memory, within size limits."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from core.io.files import OnDisk, Source, opened, size_text
 from core.io.files import bare as bare
 from core.io.temporary import temporary_folder
 
-# bytes of one file, of all of a zip unpacked, and files in a zip
+# bytes of one file, bytes of a whole zip unpacked, and files in a zip
 MAX_FILE_BYTES, MOST_TOGETHER, MOST_FILES = (1 << 29, 1 << 31, 200_000)
 BAD_MEMBER = (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
 
 
 @dataclass(frozen=True)
 class Held:
-    """A file whose bytes are at hand."""
+    """A file whose bytes are in memory."""
 
     name: str
     data: bytes
@@ -39,7 +39,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Within:
-    """A file under its name within the folder that was brought."""
+    """A file under its name within the imported folder."""
 
     name: str
     file: Source
@@ -54,7 +54,10 @@ class Within:
 
 @dataclass(frozen=True)
 class Member:
-    """A file of a zip, never unpacked onto the disk. Reading it raises BadInput where it cannot be unpacked."""
+    """A file in a zip, which is never unpacked to disk.
+
+    Reading it raises BadInput if it cannot be unpacked.
+    """
 
     name: str
     zip: str
@@ -70,7 +73,7 @@ class Member:
 
 
 class _MemberBytes(io.RawIOBase):
-    """The bytes of a file of a zip, no more than the zip's list tells of it."""
+    """The bytes of a file in a zip, no more than the zip's directory states."""
 
     def __init__(self, member: Member):
         self._member = member
@@ -95,7 +98,7 @@ class _MemberBytes(io.RawIOBase):
 
 
 def file_at(path: Path) -> OnDisk:
-    """The file of a path. Raises BadInput where there is none."""
+    """Return the file of a path. Raises BadInput if there is none."""
     if not path.exists():
         raise BadInput(f"There is no file {path}.")
     if not path.is_file():
@@ -105,8 +108,11 @@ def file_at(path: Path) -> OnDisk:
 
 @contextmanager
 def on_disk(source: Source) -> Iterator[Path]:
-    """The path of a file, for what reads nothing else. One that lies elsewhere or is packed is unpacked while the block lasts. Raises
-    BadInput where it holds more than can be read."""
+    """Yield the path of a file, for readers that take only paths.
+
+    A file that lies elsewhere or is packed is unpacked while the block runs. Raises BadInput if it
+    is too large.
+    """
     if isinstance(source, OnDisk) and bare(source.name) == source.name:
         yield source.path
         return
@@ -120,14 +126,19 @@ def on_disk(source: Source) -> Iterator[Path]:
 
 
 def bytes_of(source: Source, most: int = MAX_FILE_BYTES) -> bytes:
-    """All bytes of a file, unpacked. Raises BadInput where they are too many, damaged or cannot be read."""
+    """Return all bytes of a file, unpacked.
+
+    Raises BadInput if there are too many, or they are damaged or cannot be read.
+    """
     with opened(source, most=most) as stream:
         return stream.read()
 
 
 def zipped(file: Path) -> tuple[dict[str, Source], list[str]]:
-    """The files of a zip by name, and a sentence for each that is left out. Raises BadInput where the zip is damaged, or would be too
-    large once unpacked."""
+    """Return the files of a zip by name, and a sentence for each one that is left out.
+
+    Raises BadInput if the zip is damaged or too large once unpacked.
+    """
     try:
         archive = zipfile.ZipFile(file)
     except OSError as error:
@@ -139,7 +150,8 @@ def zipped(file: Path) -> tuple[dict[str, Source], list[str]]:
     }
     if len(parts) > MOST_FILES or sum(part.file_size for part in parts.values()) > MOST_TOGETHER:
         raise BadInput(
-            f"{file.name} would unpack to more than {size_text(MOST_TOGETHER)} or {MOST_FILES:,} files, so it is not read."
+            f"{file.name} would unpack to more than {size_text(MOST_TOGETHER)} or "
+            f"{MOST_FILES:,} files, so it is not read."
         )
     outside = [
         name

@@ -1,4 +1,4 @@
-"""PDF: the text of its pages as words rather than as print, each page a place."""
+"""Reader of PDFs: the text of pages as words rather than as printed, each page a place."""
 
 from __future__ import annotations
 
@@ -29,42 +29,45 @@ PRESENTED = [
     *range(0xFB50, 0xFDFC),
     *range(0xFE70, 0xFEFD),
 ]
-# ligatures and letters shaped by their place
+# ligatures, and letters whose shape depends on their position
 LETTERS = {code: unicodedata.normalize("NFKC", chr(code)) for code in PRESENTED}
 HYPHEN = re.compile(r"(?<!\w)(\w{1,40})([-\u2010\xad])\n[ \t]{0,8}(\w{1,40})([^\s\w-]{0,3})[ \t]?")
 WORD = re.compile(r"\w{1,40}(?:[-\u2010]\w{1,40}){0,3}")
 WITH_HYPHEN = frozenset(
-    "all co cross e ex half high long low mid multi non post pre quasi self semi short single so two vice well".split()
+    (
+        "all co cross e ex half high long low mid multi non post pre quasi self semi short "
+        "single so two vice well"
+    ).split()
 )
 LOST = "\N{REPLACEMENT CHARACTER}"
-NAMED = 8  # pages that a sentence names
+NAMED = 8  # pages named in a sentence
 
 
 @dataclass
 class _Pages:
-    """The texts of the pages of a PDF, and what is odd about some of them, by their numbers from 1."""
+    """The texts of a PDF's pages, with notes by page numbers from 1."""
 
     texts: list[str] = field(default_factory=list)
     title: str = ""
-    pictures: set[int] = field(default_factory=set)  # those that hold a picture
-    # those whose columns were drawn line by line, and are read one after the other
+    pictures: set[int] = field(default_factory=set)  # pages that hold a picture
+    # pages whose columns were drawn line by line, and are read one after the other
     columns: list[int] = field(default_factory=list)
-    beside: list[int] = field(default_factory=list)  # those whose raised numbers have no sign
-    as_shown: list[int] = field(default_factory=list)  # those in the order of the screen
-    damaged: list[int] = field(default_factory=list)  # those whose fields and notes are damaged
-    fields: int = 0  # of forms, those that are filled in
-    notes: int = 0  # that a person put on the pages
-    files: list[str] = field(default_factory=list)  # names of those that are attached
+    beside: list[int] = field(default_factory=list)  # pages whose raised numbers got no sign
+    as_shown: list[int] = field(default_factory=list)  # pages in the order of the screen
+    damaged: list[int] = field(default_factory=list)  # pages with damaged fields and notes
+    fields: int = 0  # filled form fields
+    notes: int = 0  # notes that a person put on the pages
+    files: list[str] = field(default_factory=list)  # names of attached files
 
 
 def pdf(
     name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
-    """A PDF as one document, its ligatures and words hyphenated at line ends written out; `watch` receives the share of its pages read.
+    """Read a PDF as one document, with ligatures and divided words written out.
 
-    Values of form fields and notes put on a page come at its end. `note` receives which pages hold no text, what was guessed, and which
-    files are attached. Raises BadInput where it is damaged, locked, or holds no text, as a
-    scanned one.
+    Values of form fields, and notes put on a page, come at its end. `watch` receives the share of
+    its pages read. `note` receives pages without text, guesses, and attached files. Raises BadInput
+    if it is damaged, locked, or holds no text, like a scanned one.
     """
     if not data.strip():
         raise BadInput(f"{name} is empty.")
@@ -72,7 +75,8 @@ def pdf(
     total = len(pages.texts)
     if not any(page.strip() for page in pages.texts):
         raise BadInput(
-            f"{name} holds no text in its {counted(total, 'page')}; it looks scanned. Recognise its text (OCR) first."
+            f"{name} holds no text in its {counted(total, 'page')}; it looks scanned. "
+            "Recognise its text (OCR) first."
         )
     texts, hyphens = _unhyphenated(pages.texts)
     _say(name, pages, hyphens, note)
@@ -89,7 +93,7 @@ def pdf(
 
 
 def _say(name: str, pages: _Pages, hyphens: int, note: Note) -> None:
-    """The sentences on what was left out, and on what was guessed."""
+    """Note what was left out or guessed."""
     total = len(pages.texts)
     without = [number for number, page in enumerate(pages.texts, 1) if not page.strip()]
     if without:
@@ -97,35 +101,41 @@ def _say(name: str, pages: _Pages, hyphens: int, note: Note) -> None:
         if pages.pictures.intersection(without):
             scanned = "; recognise the text (OCR) of those that are scanned"
         note(
-            f"{name}: {_numbers(without)} of {total:,} {'holds' if len(without) == 1 else 'hold'} no text{scanned}."
+            f"{name}: {_numbers(without)} of {total:,} "
+            f"{'holds' if len(without) == 1 else 'hold'} no text{scanned}."
         )
     if lost := [number for number, page in enumerate(pages.texts, 1) if LOST in page]:
         letters = sum(page.count(LOST) for page in pages.texts)
         note(
-            f"{name}: {counted(letters, 'letter')} on {_numbers(lost)} cannot be read, as its fonts do not say which; shown as {LOST}."
+            f"{name}: {counted(letters, 'letter')} on {_numbers(lost)} cannot be read, as "
+            f"its fonts do not say which; shown as {LOST}."
         )
     if pages.columns:
         seem = "seems" if len(pages.columns) == 1 else "seem"
         note(
-            f"{name}: {_numbers(pages.columns)} {seem} to be in columns, which are read one after the other."
+            f"{name}: {_numbers(pages.columns)} {seem} to be in columns, which are read one "
+            "after the other."
         )
     if pages.as_shown:
         note(
-            f"{name}: words on {_numbers(pages.as_shown)} run from right to left and may stand in the order of the screen."
+            f"{name}: words on {_numbers(pages.as_shown)} run from right to left and may "
+            "stand in the order of the screen."
         )
     if pages.beside:
         note(
-            f"{name}: raised numbers on {_numbers(pages.beside)} stand beside the text before them without a sign."
+            f"{name}: raised numbers on {_numbers(pages.beside)} stand beside the text "
+            "before them without a sign."
         )
     _say_what_was_added(name, pages, note)
     if hyphens:
         note(
-            f"{name}: {counted(hyphens, 'word')} divided at the end of a line {'is' if hyphens == 1 else 'are'} joined."
+            f"{name}: {counted(hyphens, 'word')} divided at the end of a line "
+            f"{'is' if hyphens == 1 else 'are'} joined."
         )
 
 
 def _say_what_was_added(name: str, pages: _Pages, note: Note) -> None:
-    """The sentences on fields, notes and attached files."""
+    """Note fields, notes and attached files."""
     added = [
         counted(number, thing)
         for number, thing in ((pages.fields, "filled form field"), (pages.notes, "note"))
@@ -145,7 +155,7 @@ def _say_what_was_added(name: str, pages: _Pages, note: Note) -> None:
 
 
 def _numbers(pages: Sequence[int]) -> str:
-    """Some pages by their numbers: `page 3`, `pages 1, 4 and 7`."""
+    """Return pages by their numbers: `page 3`, `pages 1, 4 and 7`."""
     shown = [f"{number:,}" for number in pages[:NAMED]]
     if len(pages) > NAMED:
         shown.append(f"{len(pages) - NAMED:,} more")
@@ -153,17 +163,17 @@ def _numbers(pages: Sequence[int]) -> str:
 
 
 def _pages(name: str, data: bytes, watch: Watch) -> _Pages:
-    """The texts of the pages, and the title that the file states."""
+    """Return the texts of the pages and the title that the file states."""
     from pypdf import PdfReader
     from pypdf.errors import DependencyError
 
-    # what it mends in a file is nobody's concern
+    # pypdf warns about faults that it repairs.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     found = _Pages()
     with damage_reported(name, "PDF"):
         try:
             _read_file(PdfReader(io.BytesIO(data)), name, watch, found)
-        except DependencyError:  # where what reads AES is not installed
+        except DependencyError:  # no package for AES decryption is installed
             raise BadInput(
                 f"{name} is encrypted; save it without, as by printing it into a new PDF."
             ) from None
@@ -182,7 +192,7 @@ def _read_file(reader: Any, name: str, watch: Watch, found: _Pages) -> None:
 
 
 def _read_page(page: Any, number: int, found: _Pages) -> None:
-    """Take down a page: its text in the order of reading, then what was filled in and put on it."""
+    """Add a page: its text in reading order, then form values and notes."""
     seen = PagePieces()
     drawn = (
         page.extract_text(visitor_text=seen.see_text, visitor_operand_before=seen.see_operator)
@@ -206,7 +216,7 @@ def _read_page(page: Any, number: int, found: _Pages) -> None:
 
 
 def _ordered(page: Any, number: int, drawn: str, seen: PagePieces, found: _Pages) -> str:
-    """The text of a page in the order of reading."""
+    """Return the text of a page in reading order."""
     marked = with_heights(seen.pieces, seen.bars)
     if is_right_to_left(drawn):
         with single_ligatures(page) as letters:
@@ -231,16 +241,19 @@ def _holds_pictures(page: Any) -> bool:
 
 
 def _written_out(text: str) -> str:
-    """A page's text with ligatures as their letters, and letters that its fonts do not name as one mark."""
+    """Return a page's text with ligatures written as letters.
+
+    Letters that the fonts do not name become one replacement character.
+    """
     text = sound(text).translate(LETTERS).replace("\0", LOST)
     return "".join(LOST if unicodedata.category(sign) == "Co" else sign for sign in text).strip()
 
 
 def _unhyphenated(pages: list[str]) -> tuple[list[str], int]:
-    """The pages with words that are divided at line ends joined, and how many these are.
+    """Return the pages with divided words joined, and the number of these words.
 
-    The hyphen is retained before a capital or a digit, after a part that is mostly written with one, and where the document has the word so
-    elsewhere.
+    The hyphen is kept before a capital or a digit, after a part that is usually hyphenated, and if
+    the document has the hyphenated word elsewhere.
     """
     known = {word.casefold() for page in pages for word in WORD.findall(page)}
     joined = 0

@@ -1,4 +1,4 @@
-"""The reading order of a PDF's page whose columns were drawn line by line."""
+"""The reading order of a PDF page whose columns were drawn line by line."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any
 
 from core.corpus.readers.pdf_pieces import Piece
 
-LEAST_ROWS = 4  # lines side by side, from which they are columns
+LEAST_ROWS = 4  # adjacent lines from which they are columns
 GAP = 3  # blanks in a line of the page's layout that separate columns
-LEAST_WORDS = 2.5  # words in a line of a column on average; cells of tables have fewer
-MOST_ROWS = 400  # lines of a page that are looked at
-NEAR = 3.0  # points, within which two pieces of text begin on one line, or one below the other
-Place = tuple[float, float]  # where a piece of text begins: across, and up
+LEAST_WORDS = 2.5  # mean words in a line of a column; cells of tables have fewer
+MOST_ROWS = 400  # lines of a page that are examined
+NEAR = 3.0  # points within which two pieces begin on one line, or at one left edge
+Place = tuple[float, float]  # the beginning of a piece of text: across, and up
 
 
 def in_columns(page: Any, text: str, pieces: Sequence[Piece]) -> str:
-    """Return the text of a page whose columns were drawn line by line, one after the other.
+    """Return the text of a page, column by column.
 
     Parameters
     ----------
     page : of pypdf.
     text : of the page as it was drawn.
-    pieces : of that text, with their places.
+    pieces : of that text, with their positions.
 
     Returns
     -------
-    Empty for a page without such columns.
+    Empty for a page without columns that were drawn line by line.
     """
     if not _side_by_side([(one.x, one.y) for one in pieces if one.text.strip()]):
         return ""
@@ -42,7 +42,7 @@ def in_columns(page: Any, text: str, pieces: Sequence[Piece]) -> str:
 
 
 def _side_by_side(pieces: Sequence[Place]) -> bool:
-    """Whether many pieces follow one to their left on the same line, and begin below one another."""
+    """Return whether many pieces follow one to their left on the same line, left-aligned."""
     beside = Counter(
         round(here[0] / NEAR)
         for before, here in zip(pieces, pieces[1:])
@@ -52,7 +52,10 @@ def _side_by_side(pieces: Sequence[Place]) -> bool:
 
 
 def _ordered(rows: list[str]) -> str:
-    """The lines of a page column by column; empty where they are in none. Lines over both columns separate what is above from below."""
+    """Return the lines of a page column by column; empty if they are in none.
+
+    Lines across both columns separate the columns above from those below.
+    """
     gutter = _gutter(rows[:MOST_ROWS])
     if gutter is None:
         return ""
@@ -60,7 +63,7 @@ def _ordered(rows: list[str]) -> str:
     left: list[str] = []
     right: list[str] = []
     for row in rows:
-        if row[max(0, gutter - GAP) : gutter].strip():  # it runs over both
+        if row[max(0, gutter - GAP) : gutter].strip():  # the line spans both columns
             out += [*left, *right, row.strip()]
             left, right = [], []
             continue
@@ -70,7 +73,10 @@ def _ordered(rows: list[str]) -> str:
 
 
 def _gutter(rows: list[str]) -> int | None:
-    """The place in lines of a page at which their second column begins; None where they have not two columns of prose."""
+    """Return the offset in lines at which the second column begins.
+
+    Returns None if the lines have no two columns of prose.
+    """
     begins = Counter(place for row in rows for place in _begins(row))
     if not begins:
         return None
@@ -92,7 +98,7 @@ def _gutter(rows: list[str]) -> int | None:
 
 
 def _begins(row: str) -> list[int]:
-    """Where in a line text begins after a gap."""
+    """Return the offsets in a line at which text begins after a gap."""
     start = len(row) - len(row.lstrip())
     return [
         at

@@ -1,7 +1,7 @@
-"""Text of a PDF that runs from right to left, brought from the order of the screen into that of reading.
+"""Convert right-to-left text of a PDF from screen order to reading order.
 
-Most programs draw a line from its left end to its right end, whatever its script. The order in which
-it is read is that of the Unicode bidirectional algorithm (UAX #9), undone here line by line.
+Most programs draw a line from left to right, whatever its script. The screen order results from the
+Unicode bidirectional algorithm (UAX #9), which is undone here line by line.
 """
 
 from __future__ import annotations
@@ -18,38 +18,39 @@ MIRRORED = dict(zip("()[]{}<>«»‹›", ")(][}{><»«›‹"))
 OPENING = frozenset("([{<«‹")
 EUROPEAN = r"[0-9\u06f0-\u06f9]"
 BESIDE_NUMBER = r"[#$%£€¥₪°‰]"
-# Digits with what joins them: the signs between them, and beside them the signs of a currency or a
-# share. Behind Arabic letters a hyphen and a sign of a share belong to the line instead.
+# Digits with the signs between them, and adjacent currency or percent signs. After Arabic letters,
+# a hyphen and a percent sign belong to the line instead.
 HEBREW_NUMBER = re.compile(
-    rf"{BESIDE_NUMBER}{{0,2}}{EUROPEAN}(?:[.,:/\u00a0]?{EUROPEAN}|[+\-−]{EUROPEAN})*{BESIDE_NUMBER}{{0,2}}"
+    rf"{BESIDE_NUMBER}{{0,2}}{EUROPEAN}"
+    rf"(?:[.,:/\u00a0]?{EUROPEAN}|[+\-−]{EUROPEAN})*{BESIDE_NUMBER}{{0,2}}"
 )
 ARABIC_NUMBER = re.compile(
     r"[0-9\u0660-\u0669\u06f0-\u06f9](?:[.,:/\u066b\u066c]?[0-9\u0660-\u0669\u06f0-\u06f9])*"
 )
 BLANKS = re.compile(r" {2,}")
-# Blanks that are none: the lines of the screen are laid out in columns of one width.
+# Blanks that the text does not have: the layout places letters in columns of equal width.
 FALSE_BLANK = re.compile(r"(?<=[(\[«]) | (?=[)\]».,،;؛:!?؟])")
 
 
 def is_right_to_left(text: str) -> bool:
-    """Return whether a text has any letter that is written from right to left."""
+    """Return whether a text has any right-to-left letter."""
     return not text.isascii() and any(_kind(sign) in RIGHT_TO_LEFT for sign in text)
 
 
 def in_reading_order(
     lines: Iterable[str], drawn: str, ligatures: Mapping[int, str] | None = None
 ) -> str | None:
-    """Return lines as they are read.
+    """Return lines in reading order.
 
     Parameters
     ----------
-    lines : each from its left end to its right end, as on the screen.
-    drawn : the same text as it was drawn, whose words are whole where the lines divide them.
-    ligatures : letters of signs that stand for several in the lines.
+    lines : each from left to right, as on the screen.
+    drawn : the same text as it was drawn. Its words are whole where the lines divide them.
+    ligatures : the letters of signs that stand for ligatures in the lines.
 
     Returns
     -------
-    None where the two hold not the same signs.
+    None if `lines` and `drawn` do not hold the same characters.
     """
     letters = dict(ligatures or {})
     shown = [line.strip() for line in lines if line.strip()]
@@ -70,7 +71,10 @@ def in_reading_order(
 
 
 def _are_mirrored(lines: Sequence[str], right_to_left: bool, arabic: bool) -> bool:
-    """Whether brackets are named by how they look: which way they open and close in more lines."""
+    """Return whether brackets are stored by their look.
+
+    The reading in which more brackets match is taken.
+    """
     fitting = {
         mirrored: sum(
             _unbalanced(_logical(line, right_to_left, arabic, mirrored)) for line in lines
@@ -81,7 +85,7 @@ def _are_mirrored(lines: Sequence[str], right_to_left: bool, arabic: bool) -> bo
 
 
 def _unbalanced(line: str) -> int:
-    """How many brackets of a line close what was not opened."""
+    """Return the number of closing brackets in a line without an opening one."""
     depth = wrong = 0
     for sign in line:
         if sign in MIRRORED:
@@ -92,7 +96,7 @@ def _unbalanced(line: str) -> int:
 
 
 def _logical(line: str, right_to_left: bool, arabic: bool, mirrored: bool) -> str:
-    """A line of the screen in the order of reading."""
+    """Return a line of the screen in reading order."""
     if not is_right_to_left(line):
         return line if mirrored else _balanced(line)
     if right_to_left:
@@ -105,13 +109,13 @@ def _logical(line: str, right_to_left: bool, arabic: bool, mirrored: bool) -> st
 
 
 def _balanced(text: str) -> str:
-    """A text from left to right whose brackets are named the other way round where that alone fits."""
+    """Return a left-to-right text, with brackets swapped if only then they match."""
     other = "".join(MIRRORED.get(sign, sign) for sign in text)
     return other if _unbalanced(other) < _unbalanced(text) else text
 
 
 def _runs_within(line: str) -> list[tuple[int, int]]:
-    """Where in a line from left to right those parts stand that run the other way."""
+    """Return the spans of right-to-left parts in a left-to-right line."""
     runs: list[tuple[int, int]] = []
     open_since, last = -1, -1
     for at, sign in enumerate(line):
@@ -128,14 +132,14 @@ def _runs_within(line: str) -> list[tuple[int, int]]:
 
 
 def _marks_before(line: str, start: int) -> int:
-    """Where the marks of a letter begin that are drawn before it."""
+    """Return the start of the combining marks that are drawn before a letter."""
     while start and unicodedata.combining(line[start - 1]):
         start -= 1
     return start
 
 
 def _undone(line: str, arabic: bool, mirrored: bool) -> str:
-    """A line that runs from right to left, its words and numbers in the order of reading."""
+    """Return a right-to-left line with words and numbers in reading order."""
     reversed_line = line[::-1]
     out: list[str] = []
     at = 0
@@ -149,10 +153,10 @@ def _undone(line: str, arabic: bool, mirrored: bool) -> str:
 
 
 def _parts_left_to_right(line: str) -> list[tuple[int, int]]:
-    """Where in a reversed line the parts in letters from left to right stand, with their numbers and brackets."""
+    """Return the spans of left-to-right words in a reversed line, with numbers and brackets."""
     parts: list[tuple[int, int]] = []
     start, end, has_letters = -1, -1, False
-    for at, sign in enumerate([*line, "\u05d0"]):  # a letter the other way ends the last part
+    for at, sign in enumerate([*line, "\u05d0"]):  # a right-to-left letter ends the last part
         kind = _kind(sign)
         if kind in RIGHT_TO_LEFT:
             if has_letters:
@@ -166,7 +170,7 @@ def _parts_left_to_right(line: str) -> list[tuple[int, int]]:
 
 
 def _with_brackets(line: str, start: int, end: int) -> tuple[int, int]:
-    """A part with the brackets beside it whose other half is within it."""
+    """Extend a part by adjacent brackets whose partner is within it."""
     inner = line[start:end]
     excess = Counter(sign for sign in inner if sign in MIRRORED)
     while start and (sign := line[start - 1]) in MIRRORED and excess[MIRRORED[sign]] > excess[sign]:
@@ -183,20 +187,20 @@ def _with_brackets(line: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _numbers_turned(part: str, arabic: bool, mirrored: bool) -> str:
-    """A reversed part whose numbers read from left to right again, and whose brackets open and close."""
+    """Return a reversed part with numbers from left to right, and brackets that match."""
     pattern = ARABIC_NUMBER if arabic else HEBREW_NUMBER
     turned = pattern.sub(lambda found: found[0][::-1], part)
     return "".join(MIRRORED.get(sign, sign) for sign in turned) if mirrored else turned
 
 
 class _Words:
-    """The words of a page as they were drawn, by which words that its lines divide are known."""
+    """The words of a page as drawn, used to join words that its lines divide."""
 
     def __init__(self, drawn: str) -> None:
         self._whole = {word for word in drawn.split() if is_right_to_left(word)}
 
     def mended(self, line: str) -> str:
-        """Return a line with its words whole."""
+        """Return a line with divided words joined."""
         words: list[str] = []
         for word in line.split(" "):
             if words and self._is_divided(words[-1], word):
@@ -206,13 +210,13 @@ class _Words:
         return " ".join(words)
 
     def _is_divided(self, one: str, other: str) -> bool:
-        """Whether two words are one, which a mark over a letter divides."""
+        """Return whether a combining mark divides one word into these two."""
         marks = one[-1:] + other[:1]
         return one + other in self._whole and any(map(unicodedata.combining, marks))
 
 
 def _kind(sign: str) -> str:
-    """The class of a sign in the algorithm; one that stands for a ligature is a letter of Arabic."""
+    """Return the bidirectional class of a character. Signs for ligatures are Arabic letters."""
     if FIRST_SIGN <= ord(sign) <= LAST_SIGN:
         return "AL"
     return unicodedata.bidirectional(sign)

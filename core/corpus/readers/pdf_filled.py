@@ -1,4 +1,4 @@
-"""What a person added to the pages of a PDF: values of form fields, notes, attached files."""
+"""Additions to a PDF's pages: values of form fields, notes and attached files."""
 
 from __future__ import annotations
 
@@ -10,21 +10,24 @@ from core.corpus.document import sound
 from core.corpus.readers.pdf_pieces import Piece
 
 NOTES = frozenset(
-    "/Text /FreeText /Highlight /Underline /StrikeOut /Squiggly /Stamp /Caret /Ink /Line /Square /Circle /Polygon /PolyLine".split()
+    (
+        "/Text /FreeText /Highlight /Underline /StrikeOut /Squiggly /Stamp /Caret /Ink /Line "
+        "/Square /Circle /Polygon /PolyLine"
+    ).split()
 )
-HIDDEN = 2  # the flag of an annotation that is not shown
+HIDDEN = 2  # flag of a hidden annotation
 PUSH_BUTTON, RADIO, PASSWORD = 1 << 16, 1 << 15, 1 << 13  # flags of fields
 MAX_PARENTS = 32
 MAX_LABEL_LETTERS = 80
 MAX_FILES = 10_000
-ABOVE = 18.0  # points over a field in which its label may stand
-BESIDE = 40.0  # points behind a box to tick in which its label may begin
-NEAR_LINE = 4.0  # points by which a label's line may be beyond its field
+ABOVE = 18.0  # points above a field in which its label may stand
+BESIDE = 40.0  # points right of a checkbox in which its label may begin
+NEAR_LINE = 4.0  # points by which a label's line may lie beyond its field
 
 
 @dataclass
 class Filled:
-    """Lines for what was added to a page."""
+    """Lines for the additions to a page."""
 
     fields: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -32,12 +35,12 @@ class Filled:
 
 
 def filled_in(page: Any, pieces: Sequence[Piece]) -> Filled:
-    """Return what was added to a page of pypdf, fields with the label that is printed beside them.
+    """Return the additions to a page, with fields named by their printed labels.
 
     Parameters
     ----------
     page : of pypdf.
-    pieces : of the page, among which the labels are looked for.
+    pieces : of the page, among which the labels are searched.
     """
     found = Filled()
     known: set[int] = set()
@@ -58,7 +61,7 @@ def filled_in(page: Any, pieces: Sequence[Piece]) -> Filled:
 
 
 def attached_files(reader: Any) -> list[str]:
-    """The names of the files that are attached to a PDF as a whole."""
+    """Return the names of the files that are attached to a whole PDF."""
     names = []
     for number, one in enumerate(reader.attachment_list):
         if number == MAX_FILES:
@@ -77,7 +80,7 @@ def _annotations(page: Any) -> Iterator[Any]:
 
 
 def _holder(widget: Any) -> Any:
-    """The field that a widget shows: itself, or what is above it."""
+    """Return the field that a widget shows: itself or an ancestor."""
     for _ in range(MAX_PARENTS):
         parent = widget.get("/Parent")
         if "/T" in widget or parent is None:
@@ -98,7 +101,7 @@ def _inherited(held: Any, key: str) -> Any:
 
 
 def _value(widget: Any, holder: Any) -> str:
-    """What is filled in; empty for nothing, and for what is no text."""
+    """Return the filled-in value; empty if there is none, or it is no text."""
     kind, value = _inherited(widget, "/FT"), _inherited(widget, "/V")
     flags = _inherited(widget, "/Ff")
     flags = int(flags) if isinstance(flags, int) else 0
@@ -116,14 +119,14 @@ def _value(widget: Any, holder: Any) -> str:
 
 
 def _shown_choices(options: Any) -> dict[str, str]:
-    """What a list of choices shows for each value."""
+    """Return the displayed text of each value in a list of choices."""
     held = options.get_object() if options is not None else ()
     pairs = [one for one in held if isinstance(one, list) and len(one) == 2]
     return {_text(value): _text(shown) for value, shown in pairs}
 
 
 def _label(widget: Any, holder: Any, pieces: Sequence[Piece]) -> str:
-    """The label of a field: as the form states it, as it is printed beside it, else its name."""
+    """Return the label of a field: stated by the form, else printed near it, else its name."""
     stated = _text(holder.get("/TU"))
     printed = "" if stated else _printed(widget, pieces)
     name = _text(holder.get("/T")).rpartition(".")[2].partition("[")[0]
@@ -131,7 +134,7 @@ def _label(widget: Any, holder: Any, pieces: Sequence[Piece]) -> str:
 
 
 def _printed(widget: Any, pieces: Sequence[Piece]) -> str:
-    """The text left of a field on its line, else right of a box to tick, else above the field."""
+    """Return the text left of a field, else right of a checkbox, else above the field."""
     try:
         left, bottom, right, top = (float(one) for one in widget["/Rect"])
     except (KeyError, TypeError, ValueError):
@@ -164,7 +167,7 @@ def _integer(held: Any, key: str) -> int:
 
 
 def _text(value: Any) -> str:
-    """A text of a PDF on one line."""
+    """Return a text of a PDF on one line."""
     if value is None:
         return ""
     value = value.get_object()

@@ -1,7 +1,7 @@
-"""Ligatures of a PDF's fonts as single signs, while a page is read from right to left.
+"""Replace ligatures in a PDF's fonts by single signs while a right-to-left page is read.
 
-A font may name a glyph by several letters, as lam and alef, in the order of reading. Where a line is
-turned around these have to stay as they are, so each such glyph is one sign until then.
+A font may name a glyph by several letters in reading order, such as lam and alef. When a line is
+reversed, these letters must keep their order, so each such glyph is one sign until then.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-FIRST_SIGN, LAST_SIGN = 0xFDD4, 0xFDEF  # characters that no text holds
+FIRST_SIGN, LAST_SIGN = 0xFDD4, 0xFDEF  # noncharacters, which no text holds
 SEVERAL_LETTERS = re.compile(rb"<([0-9A-Fa-f]{8,32})>")
 
 
 @contextmanager
 def single_ligatures(page: Any) -> Iterator[dict[int, str]]:
-    """Let the fonts of a page of pypdf name each ligature by one sign while the block lasts.
+    """Let the fonts of a pypdf page name each ligature by one sign while the block runs.
 
     Yields the letters of each sign, for `str.translate`.
     """
@@ -53,7 +53,7 @@ def _fonts(page: Any) -> Iterator[Any]:
 
 
 def _single(found: re.Match[bytes], letters: dict[int, str]) -> bytes:
-    """One sign for several letters that run from right to left; anything else as it is."""
+    """Return one sign for several right-to-left letters; anything else unchanged."""
     text = bytes.fromhex(found[1].decode().ljust(len(found[1]) + len(found[1]) % 2, "0")).decode(
         "utf-16-be", "replace"
     )

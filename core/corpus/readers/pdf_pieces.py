@@ -1,4 +1,4 @@
-"""The pieces of text of a PDF's page with their places, and what stands raised, lowered or stacked."""
+"""Pieces of text of a PDF page with positions, and raised, lowered or stacked numbers."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from typing import Any
 
 from core.corpus.readers.raised import END, LOWERED, RAISED, SPLIT, fraction, on_one_line
 
-SMALLER = 0.93  # of the font before it, at most: how large a raised or lowered text is
-LEAST_RISE, MOST_RISE = 0.1, 0.8  # of the size of the font before it
-BAR_WIDTH = 1.6  # points, at most, of the bar of a fraction
-MAX_BARS = 10_000  # of a page that are looked at
-MOST_DROP = 3.0  # of the font's size, from the upper term of a fraction to the lower one
-MOST_LETTER = 0.9  # of the font's size: how wide a letter under a bar is on average
-NEAR_BAR = 0.8  # of the font's size, by which a term may begin beside its bar
+SMALLER = 0.93  # largest size of a raised or lowered text, as a share of the font before it
+LEAST_RISE, MOST_RISE = 0.1, 0.8  # as shares of the size of the font before it
+BAR_WIDTH = 1.6  # points; the largest width of a fraction's bar
+MAX_BARS = 10_000  # bars of a page that are kept
+MOST_DROP = 3.0  # font sizes from the numerator of a fraction to the denominator
+MOST_LETTER = 0.9  # font sizes; mean width of a letter under a bar
+NEAR_BAR = 0.8  # font sizes by which a term may begin away from its bar's end
 SHOWING = (b"Tj", b"TJ", b"'", b'"')
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of text as it was drawn; where it begins is in points, from the page's lower left corner."""
+    """A piece of text as drawn, with its beginning in points from the lower left corner."""
 
     text: str
     x: float
     y: float
     size: float  # of the font, in points
-    is_level: bool = True  # whether its line runs across the page
+    is_level: bool = True  # True if its line is horizontal
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A thin line across, as between the terms of a fraction."""
+    """A thin horizontal line, such as that of a fraction."""
 
     left: float
     right: float
@@ -40,13 +40,13 @@ class Bar:
 
 
 class PagePieces:
-    """What pypdf draws of a page, as it calls `see_text` and `see_operator`."""
+    """Collects what pypdf draws of a page through `see_text` and `see_operator`."""
 
     def __init__(self) -> None:
         self.pieces: list[Piece] = []
         self.bars: list[Bar] = []
         self._rise = 0.0
-        self._rises: list[float] = []  # of the pieces shown since the last was seen
+        self._rises: list[float] = []  # of the pieces shown since the last call of `see_text`
         self._pen: tuple[float, float] | None = None
 
     def see_text(
@@ -95,15 +95,17 @@ class PagePieces:
 
 
 def with_heights(pieces: Sequence[Piece], bars: Sequence[Bar]) -> str:
-    """Return the text of the pieces in their order, with raised, lowered and stacked numbers told apart.
+    """Return the text of the pieces in order, with raised, lowered and stacked numbers marked.
 
     >>> from core.corpus.readers.pdf_pieces import Piece, with_heights
-    >>> line = [Piece("holds 10", 50, 700, 10), Piece("6", 90, 704, 7), Piece(" litres", 94, 700, 10)]
+    >>> line = [Piece("holds 10", 50, 700, 10), Piece("6", 90, 704, 7)]
+    >>> line += [Piece(" litres", 94, 700, 10)]
     >>> with_heights(line, [])
     'holds 10^6 litres'
     """
     out: list[str] = []
-    base: Piece | None = None  # the last piece of the line that is neither raised nor lowered
+    # the last piece of the line that is neither raised nor lowered
+    base: Piece | None = None
     at = 0
     while at < len(pieces):
         piece = pieces[at]
@@ -124,19 +126,22 @@ def with_heights(pieces: Sequence[Piece], bars: Sequence[Bar]) -> str:
 
 
 def _height(piece: Piece, base: Piece | None, pieces: Sequence[Piece], at: int) -> str:
-    """The mark of a piece that is raised or lowered beside the one before; empty for another."""
+    """Return the mark of a piece that is raised or lowered; empty for any other.
+
+    It is compared with the piece before it.
+    """
     if not piece.is_level or not any(sign.isdigit() for sign in piece.text):
         return "" if base is None or not _is_sign(piece) else _beside(piece, base)
     if base is not None:
         return _beside(piece, base)
-    following = _following(pieces, at)  # as of a note at the foot of the page
+    following = _following(pieces, at)  # for example a note at the foot of the page
     if following is None or _beside(piece, following) != RAISED:
         return ""
     return RAISED
 
 
 def _is_sign(piece: Piece) -> bool:
-    """Whether a piece is a sign before a raised number, in a font of its own."""
+    """Return whether a piece is a sign before a raised number, in a font of its own."""
     return piece.is_level and piece.text.strip() in ("-", "−", "–", "+")
 
 
@@ -150,7 +155,7 @@ def _beside(piece: Piece, base: Piece) -> str:
 
 
 def _following(pieces: Sequence[Piece], at: int) -> Piece | None:
-    """The next piece of the same line that is not blank."""
+    """Return the next piece of the same line that is not blank."""
     if "\n" in pieces[at].text:
         return None
     for piece in pieces[at + 1 : at + 4]:
@@ -162,14 +167,17 @@ def _following(pieces: Sequence[Piece], at: int) -> Piece | None:
 
 
 def _marked(text: str, mark: str) -> str:
-    """A piece with marks around it, its blanks outside of them."""
+    """Return a piece with marks around its text, inside its blanks."""
     inner = text.strip()
     start = text.index(inner)
     return f"{text[:start]}{mark}{inner}{END}{text[start + len(inner) :]}"
 
 
 def _fraction_at(pieces: Sequence[Piece], at: int, bars: Sequence[Bar]) -> tuple[int, str] | None:
-    """The fraction whose upper term begins with a piece: behind its last one, and as it is written."""
+    """Return the end and the text of a fraction whose numerator begins at a piece.
+
+    Returns None if there is none. The end is the index after its last piece.
+    """
     middle = _term_end(pieces, at)
     end = _term_end(pieces, middle)
     upper, lower = pieces[at:middle], pieces[middle:end]
@@ -183,7 +191,7 @@ def _fraction_at(pieces: Sequence[Piece], at: int, bars: Sequence[Bar]) -> tuple
 
 
 def _is_bar_of(bar: Bar, upper: Sequence[Piece], lower: Sequence[Piece]) -> bool:
-    """Whether a line stands between two terms, and is as long as the longer one."""
+    """Return whether a line lies between two terms and is as long as the longer one."""
     size = max(upper[0].size, lower[0].size)
     drop = upper[0].y - lower[0].y
     if not 0 < drop <= MOST_DROP * size or not lower[0].y < bar.y < upper[0].y + LEAST_RISE * size:
@@ -197,7 +205,7 @@ def _is_bar_of(bar: Bar, upper: Sequence[Piece], lower: Sequence[Piece]) -> bool
 
 
 def _term_end(pieces: Sequence[Piece], at: int) -> int:
-    """Behind the last of the pieces that stand on one height from one on, on one line."""
+    """Return the index after the last piece at the same height on the line."""
     end = at
     while end < len(pieces):
         piece = pieces[end]
@@ -212,7 +220,7 @@ def _term_end(pieces: Sequence[Piece], at: int) -> int:
 
 
 def _product(one: list[float], other: list[float]) -> list[float]:
-    """The matrix that does the one and then the other."""
+    """Return the matrix that applies `one` and then `other`."""
     a, b, c, d, e, f = one
     return [
         a * other[0] + b * other[2],

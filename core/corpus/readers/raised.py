@@ -1,17 +1,17 @@
-"""Raised and lowered numbers on one line: `10^6`, `1984[3]`, `3/4`.
+"""Raised and lowered numbers written on one line: `10^6`, `1984[3]`, `3/4`.
 
-Print tells an exponent or a footnote mark from the number before it by its height. Without a sign
-between them another number is read: 10 to the 6th becomes 106.
+In print, only its height tells an exponent or a footnote mark from the number before it. Without a
+sign between them another number is read: 10 to the 6th becomes 106.
 """
 
 from __future__ import annotations
 
 import re
 
-# Characters that no text holds. A reader that meets heights in the middle of a line puts them
-# around the raised or lowered text, and `on_one_line` replaces them once the line is whole.
+# Noncharacters, which no text holds. A reader that meets raised or lowered text within a line puts
+# them around it, and `on_one_line` replaces them once the line is complete.
 RAISED, LOWERED, END = "\ufdd0", "\ufdd1", "\ufdd2"
-SPLIT = "\ufdd3"  # where a formula begins or ends: two numbers that meet there are kept apart
+SPLIT = "\ufdd3"  # at the beginning and end of a formula, to keep two adjacent numbers apart
 MARKED = re.compile(f"([{RAISED}{LOWERED}])([^{RAISED}{LOWERED}{END}]*){END}")
 JOINED = re.compile(f"{END}([{RAISED}{LOWERED}])")
 ANY_MARK = re.compile(f"[{RAISED}{LOWERED}{END}{SPLIT}]")
@@ -25,24 +25,26 @@ WORD = re.compile(r"[^\W\d_]{3}")
 SIMPLE = re.compile(r"[+\-−–]?(?:\w|[.,′'](?=\w))*")
 SLASHES = ("/", "⁄", "∕")
 MAX_BASE_DIGITS = 2  # digits of a number that is raised to a power; a year has more
-MAX_UNIT_LETTERS = 3  # letters of a unit or variable that is raised; a word has more
-BEFORE = 240  # characters before a raised text that are looked at
+MAX_UNIT_LETTERS = 3  # letters of a unit or variable with an exponent; a word has more
+BEFORE = 240  # characters before a raised text that are examined
 
 
 def raised(before: str, text: str, is_note: bool = False) -> str:
-    """Write a raised text behind the text before it.
+    """Write a raised text after the text before it.
 
-    Letters stay as they are (`1st`). A number is a power behind a short number, unit or variable, else
-    the mark of a note; at the beginning of a line it is the number of one.
+    Letters stay as they are (`1st`). A number is an exponent after a short number, unit or
+    variable, else a note mark. At the beginning of a line it is the number of a note.
 
     Parameters
     ----------
     before : the line up to the raised text.
-    is_note : whether the file says that the text refers to a note.
+    is_note : True if the file says that the text refers to a note.
 
     >>> from core.corpus.readers.raised import raised
-    >>> raised("holds 10", "6"), raised("built in 1984", "3"), raised("12 m", "2"), raised("the 1", "st")
-    ('^6', '[3]', '^2', 'st')
+    >>> raised("holds 10", "6"), raised("built in 1984", "3")
+    ('^6', '[3]')
+    >>> raised("12 m", "2"), raised("the 1", "st")
+    ('^2', 'st')
     """
     mark = text.strip()
     if is_note and mark.isalnum():
@@ -52,21 +54,21 @@ def raised(before: str, text: str, is_note: bool = False) -> str:
     base = before[-BEFORE:].rstrip()
     if not base or before.endswith("\n"):
         return f"[{mark}] " if mark.isdecimal() else text
-    if base[-1] in SLASHES:  # the lower part of a fraction that is set the other way round
+    if base[-1] in SLASHES:  # the denominator of a fraction set with a slash
         return text
     if before[-1].isspace() and not base[-1].isdigit():
-        return text  # it belongs to what follows, as in an isotope
+        return text  # it belongs to the text after it, as in an isotope
     return f"^{mark}" if _is_power(base, mark) else f"[{mark}]"
 
 
 def lowered(before: str, text: str) -> str:
-    """Write a lowered text behind the text before it: `1010_2`, but `H2O`."""
+    """Write a lowered text after the text before it: `1010_2`, but `H2O`."""
     mark = text.strip()
     return f"_{mark}" if before[-1:].isdigit() and mark[:1].isdigit() else text
 
 
 def numerator(before: str, text: str) -> str:
-    """Write the raised part of a fraction, whose slash follows: `5 3/4`."""
+    """Write the raised numerator of a fraction whose slash follows: `5 3/4`."""
     return f" {text.strip()}" if before[-1:].isdigit() else text.strip()
 
 
@@ -81,13 +83,13 @@ def fraction(above: str, below: str) -> str:
 
 
 def bracketed(term: str) -> str:
-    """Put a term of several parts in brackets."""
+    """Put brackets around a term of several parts."""
     term = term.strip()
     return term if SIMPLE.fullmatch(term) or LAST_BRACKET.fullmatch(term) else f"({term})"
 
 
 def on_one_line(text: str) -> str:
-    """Replace the marks around raised and lowered texts by signs that a person can read.
+    """Replace the marks around raised and lowered texts by readable signs.
 
     >>> from core.corpus.readers.raised import END, LOWERED, RAISED, on_one_line
     >>> on_one_line(f"holds 10{RAISED}6{END} litres, {RAISED}3{END}/{LOWERED}4{END} full")
@@ -115,13 +117,13 @@ def on_one_line(text: str) -> str:
 
 
 def _continued(text: str, found: re.Match[str]) -> str:
-    """Join two texts of one height that stand side by side; those of two heights stay apart."""
+    """Join two adjacent texts of the same height; keep those of different heights apart."""
     opened = max(text.rfind(RAISED, 0, found.start()), text.rfind(LOWERED, 0, found.start()))
     return "" if opened >= 0 and text[opened] == found[1] else found[0]
 
 
 def _is_power(base: str, mark: str) -> bool:
-    """Whether a raised number is a power or a charge rather than the mark of a note."""
+    """Return whether a raised number is an exponent or a charge rather than a note mark."""
     if not NUMBER.fullmatch(mark):
         return False
     if number := LAST_NUMBER.search(base):
@@ -135,7 +137,7 @@ def _is_power(base: str, mark: str) -> bool:
 
 
 def _last_line(parts: list[str]) -> str:
-    """The end of what is written, as far as it is looked at."""
+    """Return the last `BEFORE` characters of the line written so far."""
     held, length = [], 0
     for part in reversed(parts):
         held.append(part[-BEFORE:])

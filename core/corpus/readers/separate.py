@@ -1,4 +1,4 @@
-"""Files that a library reads, each in a process of its own that may take so much memory and time."""
+"""Read files by libraries in a separate process with limits on memory and time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from core.runtime.subprocess_worker import (
 from core.watch import NO_WATCH, Watch
 
 MOST_MEMORY = 1 << 31  # bytes that the process may take
-# of the processor's time: two minutes, for a file of more than 16 MB in proportion to it
+# processor time: two minutes, and in proportion to the size of files above 16 MB
 LEAST_SECONDS, BYTES_A_SECOND = (120, 140_000)
 LIBRARIES: Mapping[str, Callable[[str, bytes, Watch, Note, Options], list[Document]]] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), html),
@@ -44,12 +44,15 @@ LIBRARIES: Mapping[str, Callable[[str, bytes, Watch, Note, Options], list[Docume
 
 
 def seconds_for(size: int) -> float:
-    """The processor's time that a file of so many bytes may take."""
+    """Return the processor time in seconds that a file of `size` bytes may take."""
     return max(LEAST_SECONDS, size / BYTES_A_SECOND)
 
 
 class SeparateReader:
-    """Reads files one after another in one process, or in another one after a file that was too much for it."""
+    """Reads files one after another in one process.
+
+    After a file that exceeded its limits, a new process is started.
+    """
 
     def __init__(self) -> None:
         self._worker = Worker(MOST_MEMORY)
@@ -63,9 +66,11 @@ class SeparateReader:
     def read(
         self, name: str, source: Source, watch: Watch = NO_WATCH, options: Options = USUAL
     ) -> tuple[list[Document], list[str]]:
-        """The documents of one file, and a sentence for each thing in it that was left out or guessed. `watch` receives the
-        share read, or None, some ten times a second; what it raises ends the reading. Raises BadInput for a file that cannot be read, or
-        only with more memory or time than it may take."""
+        """Read the documents of one file, with a sentence for each thing left out or guessed.
+
+        `watch` receives the share read, or None, about ten times a second; an error that it raises
+        ends the reading. Raises BadInput for a file that cannot be read within the limits.
+        """
         seconds = allowed_seconds(seconds_for(source.size))
         file = source if isinstance(source, OnDisk) else Held(source.name, _as_it_lies(source))
         try:
@@ -83,22 +88,27 @@ class SeparateReader:
             instead = "split it, or save it as plain text and bring that"
             if error.limit == MEMORY:
                 raise BadInput(
-                    f"{name} takes more than {size_text(allowed_memory(MOST_MEMORY))} of memory to be read; {instead}."
+                    f"{name} takes more than {size_text(allowed_memory(MOST_MEMORY))} of "
+                    f"memory to be read; {instead}."
                 ) from None
             if error.limit == TIME:
                 raise BadInput(
                     f"{name} takes longer than {span(seconds)} to be read; {instead}."
                 ) from None
             raise BadInput(
-                f"{name} cannot be read: the program that reads it breaks down; save it anew, or as plain text."
+                f"{name} cannot be read: the program that reads it breaks down; save it "
+                "anew, or as plain text."
             ) from None
         except HopscopeError as error:
             raise BadInput(str(error)) from None
 
 
 def sheet_columns(name: str, data: bytes) -> list[str]:
-    """The columns that the first rows of a workbook's sheets name, each once, read in a process of its own; none where it cannot be read,
-    which is said when it is."""
+    """Return the columns that the first rows of a workbook's sheets name, each once.
+
+    They are read in a separate process. A file that cannot be read has none; the fault is reported
+    when it is imported.
+    """
     with Worker(MOST_MEMORY) as worker:
         try:
             rows = worker.do(
@@ -121,7 +131,7 @@ def _as_it_lies(source: Source) -> bytes:
 def _read(
     name: str, file: Source, options: Options, watch: Watch = NO_WATCH
 ) -> tuple[list[Document], list[str]]:
-    """In the other process: the documents of a file, and what was left out of them."""
+    """Read a file in the other process, with sentences on what was left out."""
     read, notes = LIBRARIES[PurePosixPath(bare(name).lower()).suffix], list[str]()
     documents = read(bare(name), bytes_of(file), watch, notes.append, options)
     return documents, notes

@@ -1,4 +1,4 @@
-"""What openpyxl does not tell of a workbook that it reads row by row: merged cells, raised numbers."""
+"""Parts of workbooks that openpyxl does not give row by row: merged cells, raised numbers."""
 
 from __future__ import annotations
 
@@ -16,27 +16,29 @@ MERGED = re.compile(
     rb"<(?:\w{1,20}:)?mergeCell\s[^>]{0,200}?\bref=\"([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})\""
 )
 RAISED_RUN = re.compile(
-    rb"(<(?:\w{1,20}:)?vertAlign\s+val=\"(super|sub)script\"\s*/>(?:(?!<(?:\w{1,20}:)?r>).){0,1000}?<(?:\w{1,20}:)?t(?:\s[^>]{0,100})?>)([^<]*)",
+    rb"(<(?:\w{1,20}:)?vertAlign\s+val=\"(super|sub)script\"\s*/>"
+    rb"(?:(?!<(?:\w{1,20}:)?r>).){0,1000}?<(?:\w{1,20}:)?t(?:\s[^>]{0,100})?>)([^<]*)",
     re.DOTALL,
 )
 MARKS = {b"super": RAISED.encode(), b"sub": LOWERED.encode()}
 OF_TEXTS = ("/sharedstrings.xml", "/worksheets/")
-MAX_MERGED = 100_000  # ranges of a sheet
+MAX_MERGED = 100_000  # merged ranges of a sheet that are read
 
 
 @dataclass
 class MergedCells:
-    """The cells of a sheet that reach over several rows; rows and columns count from 0."""
+    """The cells of a sheet that span several rows. Rows and columns count from 0."""
 
-    # columns of those that begin in it
+    # by row, the columns of cells that begin in it
     first_rows: dict[int, list[int]] = field(default_factory=dict)
-    last_rows: dict[tuple[int, int], int] = field(default_factory=dict)  # by where they begin
+    # by the first cell of each
+    last_rows: dict[tuple[int, int], int] = field(default_factory=dict)
     _texts: dict[int, tuple[str, int]] = field(default_factory=dict)  # by column, with the last row
 
     def fill(self, row: int, cells: list[str]) -> list[str]:
-        """Return the cells of a row with those that reach into it from above.
+        """Return the cells of a row with the texts of cells that span into it.
 
-        The rows are to come in their order. A row without cells of its own stays empty.
+        Call this for the rows in order. A row without cells of its own stays empty.
         """
         if not self.last_rows:
             return cells
@@ -53,7 +55,7 @@ class MergedCells:
 
 
 def merged_cells(data: bytes) -> Mapping[str, MergedCells]:
-    """The merged cells of each sheet of a workbook, by its title."""
+    """Return the merged cells of each sheet of a workbook, by its title."""
     from openpyxl.utils import range_boundaries
 
     found = {}
@@ -72,7 +74,7 @@ def merged_cells(data: bytes) -> Mapping[str, MergedCells]:
 
 
 def with_marked_heights(data: bytes) -> bytes:
-    """Return a workbook whose raised and lowered runs of text are between marks of `readers.raised`."""
+    """Return a workbook with marks of `readers.raised` around raised and lowered texts."""
     changed = {}
     with zipfile.ZipFile(io.BytesIO(data)) as package:
         for name in package.namelist():
@@ -94,7 +96,7 @@ def _marked(found: re.Match[bytes]) -> bytes:
 
 
 def _sheets(package: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
-    """The title of each sheet, and the name of its part."""
+    """Yield the title of each sheet and the name of its part."""
     relations = _relations(package, "_rels/.rels", "")
     book = next((part for kind, part in relations.values() if kind.endswith("/officeDocument")), "")
     if book not in package.namelist():
@@ -109,7 +111,7 @@ def _sheets(package: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
 
 
 def _relations(package: zipfile.ZipFile, name: str, folder: str) -> dict[str, tuple[str, str]]:
-    """The kind and the target of each relation of a part, by its id."""
+    """Return the kind and target of each relation of a part, by its id."""
     if name not in package.namelist():
         return {}
     path = lambda target: posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")

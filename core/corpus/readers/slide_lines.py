@@ -1,4 +1,4 @@
-"""The lines of a slide: of its shapes and their groups, its tables, and its notes."""
+"""The lines of a slide: its shapes and groups, tables and notes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def slide_lines(slide: Any) -> Iterator[str]:
 
 
 def frame_text(frame: Any) -> str:
-    """The text of a frame, a line for each paragraph."""
+    """Return the text of a frame, with a line for each paragraph."""
     return "\n".join(
         on_one_line("".join(_pieces(paragraph))) for paragraph in frame._txBody.iter("{*}p")
     )
@@ -34,8 +34,11 @@ def _of_shapes(shapes: Iterable[Any]) -> Iterator[str]:
 
 
 def _rows(table: Any) -> Iterator[str]:
-    """The rows of a table; a cell over several columns once, one over several rows in each."""
-    above: dict[int, tuple[str, int]] = {}  # texts that reach down, with how many rows further
+    """Yield the rows of a table.
+
+    A cell over several columns is written once, one over several rows in each row.
+    """
+    above: dict[int, tuple[str, int]] = {}  # texts that span down, with the number of further rows
     for row in table.rows:
         texts = []
         for column, cell in enumerate(row.cells):
@@ -54,7 +57,7 @@ def _rows(table: Any) -> Iterator[str]:
 
 
 def _pieces(element: Any) -> Iterator[str]:
-    """The texts of a paragraph, with marks around what is raised or lowered."""
+    """Yield the texts of a paragraph, with marks around raised and lowered ones."""
     for child in element:
         name = str(child.tag).rpartition("}")[2]
         if name in ("r", "fld"):

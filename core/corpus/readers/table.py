@@ -1,4 +1,4 @@
-"""Tables and JSON rows: a document for each row."""
+"""Readers of tables and JSON rows: a document for each row."""
 
 from __future__ import annotations
 
@@ -47,22 +47,24 @@ KNOWN = {
     "title": ("title", "name", "heading", "headline", "subject"),
     "id": ("id", "_id", "doc_id", "docid", "document_id", "key"),
 }
-# of fields within others
+# names of nested fields
 WITHIN = {"text": KNOWN["text"], "title": ("title", "headline", "subject"), "id": ("$oid",)}
 HEADER, HAS_HEADER = "header", {"yes": YES, "no": NO, "": ""}
 LISTS = ("data", "documents", "rows", "corpus")
-KEY = "its key"  # the name of the field that holds the key of a row in an object of rows
-MAX_EXAMPLE_LETTERS = 80  # of a row that a sentence shows
+KEY = "its key"  # the field with the row's key, if a file holds an object of rows
+MAX_EXAMPLE_LETTERS = 80  # of a row shown in a sentence
 LOOKED_AT = 100  # JSON rows whose fields are offered as columns
 MOST_COLUMNS = 10_000
 MOST_MEMORY = 1 << 30  # bytes that the documents of one file may take
-EACH = 400  # bytes of a document beside its text
-Row = tuple[str, Mapping[str, Any]]  # its number, or another name of its place, and what it holds
+EACH = 400  # bytes of a document besides its text
+Row = tuple[str, Mapping[str, Any]]  # its number, or another name of its place, and its fields
 
 
 def columns_of(text: str) -> dict[str, str]:
-    """Columns as a person names them: `text=Body,title=Subject,id=No`, by number where there is no header: `text=2,header=no`. Raises
-    BadInput for what is none."""
+    """Parse columns as a person names them: `text=Body,title=Subject,id=No`.
+
+    Without a header they are numbers: `text=2,header=no`. Raises BadInput for any other form.
+    """
     found = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         role, equals, name = (piece.strip() for piece in part.partition("="))
@@ -83,9 +85,10 @@ def columns_of(text: str) -> dict[str, str]:
 def table(
     source: Source, columns: Columns, watch: Watch = NO_WATCH, note: Note = ignored
 ) -> list[Document]:
-    """Read the rows of a CSV or TSV file in UTF-8 as they go; `watch` receives the share read.
+    """Read the rows of a CSV or TSV file in UTF-8 as a stream.
 
-    Raises BadInput where no row holds a text, and where the documents take more than `MOST_MEMORY`.
+    `watch` receives the share read. Raises BadInput if no row holds a text, or the documents take
+    more than `MOST_MEMORY`.
     """
     try:
         read = Delimited(source, watch, HAS_HEADER[columns.get(HEADER, "")])
@@ -101,7 +104,8 @@ def table(
         roles = Roles(read.name, names, _of_numbers(source, names) | dict(columns))
         which = ", ".join(f"{role} {number}" for role in KNOWN if (number := roles.of.get(role)))
         note(
-            f"{read.name} has no header by its first row; of its {counted(len(names), 'column')} these are read: {which}."
+            f"{read.name} has no header by its first row; of its "
+            f"{counted(len(names), 'column')} these are read: {which}."
         )
     if not roles.of.get("text"):
         read.names = _distinct(names)
@@ -110,13 +114,14 @@ def table(
     if read.longer:
         has = "has" if read.longer == 1 else "have"
         note(
-            f"{read.name}: {counted(read.longer, 'row')} {has} more cells than there are columns; these cells are left out."
+            f"{read.name}: {counted(read.longer, 'row')} {has} more cells than there are "
+            "columns; these cells are left out."
         )
     return documents
 
 
 def _distinct(names: list[str]) -> list[str]:
-    """The names of columns, each another: one that comes again, or is blank, has its number."""
+    """Return distinct column names: a repeated or blank one gets its number."""
     found: list[str] = []
     for number, name in enumerate(names, 1):
         name = " ".join(name.split())
@@ -125,8 +130,11 @@ def _distinct(names: list[str]) -> list[str]:
 
 
 def _of_numbers(source: Source, names: list[str]) -> dict[str, str]:
-    """Which columns of a table without a header hold the text, which has most letters, and the id: a first one without blanks, whose values
-    differ."""
+    """Choose the columns for text and id of a table without a header.
+
+    The text is the column with the most letters. The id is the first column, if its values are
+    distinct and have no blanks.
+    """
     rows = [row for _, row in islice(Delimited(source, header=NO).rows(), LOOKED_AT)]
     letters = {name: sum(len(row.get(name, "")) for row in rows) for name in names}
     found = {"text": max(names, key=lambda name: letters[name])}
@@ -144,9 +152,12 @@ def _of_numbers(source: Source, names: list[str]) -> dict[str, str]:
 def json_lines(
     source: Source, columns: Columns, watch: Watch = NO_WATCH, note: Note = ignored
 ) -> list[Document]:
-    """The rows of a JSON file in UTF-8: one object a line, an array of objects, or an object that holds one, or rows by their keys; read as
-    they go, once for the names of their fields and once for what they hold. Raises BadInput as `table` does, and naming the line for what
-    is not JSON."""
+    """Read the rows of a JSON file in UTF-8 as a stream.
+
+    The file holds one object a line, an array of objects, an object with such an array, or rows by
+    their keys. It is read twice: for the names of the fields, and for their values. Raises BadInput
+    as `table` does, and naming the line for text that is not JSON.
+    """
     name, fields = bare(source.name), _Fields()
     for _, row in _json_rows(source, watch.part(0.0, 0.5), note):
         fields.add(row)
@@ -156,7 +167,7 @@ def json_lines(
 
 
 class _Fields:
-    """The fields of some rows, and how much text the first rows hold in each."""
+    """The fields of some rows, and the amount of text that each holds in the first rows."""
 
     def __init__(self) -> None:
         self._letters: dict[str, int] = {}
@@ -180,18 +191,21 @@ class _Fields:
                 self._inverted.add(name)
 
     def most_text(self, names: Iterable[str]) -> str:
-        """The field with the most letters; empty where there is none."""
+        """Return the field with the most letters; empty if there is none."""
         return max(names, key=lambda name: self._letters.get(name, 0), default="")
 
     def inverted_index(self) -> str:
-        """The field that holds texts as words with their places; empty where none does."""
+        """Return the field that holds texts as words with positions; empty if none does."""
         return self.most_text(name for name in self._letters if name in self._inverted)
 
 
 def columnar(
     name: str, path: Path, columns: Columns, watch: Watch = NO_WATCH, note: Note = ignored
 ) -> list[Document]:
-    """The rows of a Parquet or Arrow file on the disk, as those of JSON. Raises BadInput as `json_lines` does, and for a damaged one."""
+    """Read the rows of a Parquet or Arrow file on disk, as those of JSON.
+
+    Raises BadInput as `json_lines` does, and for a damaged file.
+    """
     fields = _Fields()
     for _, row in islice(file_rows(path, NO_WATCH, MAX_FILE_BYTES), LOOKED_AT):
         fields.add(row)
@@ -204,7 +218,9 @@ def columnar(
 
 
 def header(source: Source, has_header: str = "") -> list[str]:
-    """The columns of a table, or the fields of the first JSON rows, as they may be named. Raises BadInput for what is none.
+    """Return the columns of a table, or the fields of the first JSON rows.
+
+    A person may name them as columns. Raises BadInput for any other file.
 
     >>> from core.corpus.readers.packed import Held
     >>> from core.corpus.readers.table import header
@@ -221,7 +237,9 @@ def header(source: Source, has_header: str = "") -> list[str]:
 
 
 def has_header(source: Source) -> bool:
-    """Whether the first row of a CSV or TSV file names its columns, as `Delimited` has it. Raises BadInput for what is no text.
+    """Return whether the first row of a CSV or TSV file names its columns.
+
+    `Delimited` decides this. Raises BadInput if the file is no text.
 
     >>> from core.corpus.readers.packed import Held
     >>> from core.corpus.readers.table import has_header
@@ -232,7 +250,7 @@ def has_header(source: Source) -> bool:
 
 
 def guessed(names: Iterable[str]) -> dict[str, str]:
-    """Which column holds the text, the title and the id by the names that such columns have, as far as there is one."""
+    """Return the columns that hold text, title and id, guessed by their usual names."""
     plain = {key.strip().casefold(): key for key in reversed(list(names))}
     return {
         role: next(plain[key] for key in known if key in plain)
@@ -242,7 +260,7 @@ def guessed(names: Iterable[str]) -> dict[str, str]:
 
 
 def _within(names: Iterable[str]) -> dict[str, list[str]]:
-    """Which fields within others hold the text, the title and the id by their last names."""
+    """Return the nested fields that may hold text, title and id, by their last names."""
     last: dict[str, list[str]] = {}
     for name in names:
         last.setdefault(name.rpartition(".")[2].strip().casefold(), []).append(name)
@@ -253,8 +271,11 @@ def _within(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _json_rows(source: Source, watch: Watch = NO_WATCH, note: Note = ignored) -> Iterator[Row]:
-    """The rows of a JSON file. Those of an object by their keys have these as `KEY`; of a `.json` that is one object with one list of
-    objects somewhere within they are these."""
+    """Yield the rows of a JSON file.
+
+    Rows of an object by their keys have these as `KEY`. If a `.json` file is one object with a
+    single list of objects at any depth, the rows are those of the list.
+    """
     if PurePosixPath(bare(source.name).lower()).suffix == ".json" and _is_keyed(source):
         note(f"{bare(source.name)} is one object; each of its keys is a row.")
         with opened(source, watch, MAX_FILE_BYTES) as stream:
@@ -280,7 +301,10 @@ def _json_rows(source: Source, watch: Watch = NO_WATCH, note: Note = ignored) ->
 
 
 def _is_keyed(source: Source) -> bool:
-    """Whether a JSON file is one object of rows by their keys: whose first two values are objects with a field in common."""
+    """Return whether a JSON file is one object of rows by their keys.
+
+    This is assumed if its first two values are objects with a common field.
+    """
     values: list[Any] = []
     with opened(source, NO_WATCH, MAX_FILE_BYTES) as stream:
         pieces = Pieces(stream)
@@ -305,7 +329,10 @@ def _check_number(name: str, columns: list[str]) -> None:
 def documents_of(
     name: str, roles: Roles, rows: Iterable[Row], note: Note = ignored
 ) -> list[Document]:
-    """A document for each row with a text. Its id is the file's name with the row's own id, else its number."""
+    """Return a document for each row with a text.
+
+    Its id is the file's name with the row's own id, else its number.
+    """
     found: dict[str, Document] = {}
     taken = without = 0  # bytes of memory, and rows without a text
     for number, row in rows:
@@ -319,7 +346,8 @@ def documents_of(
         taken += EACH + getsizeof(text) + getsizeof(found[id].title)
         if taken > MOST_MEMORY:
             raise BadInput(
-                f"{name}, row {number}: the documents up to here take more than {size_text(MOST_MEMORY)} of memory; split the file: "
+                f"{name}, row {number}: the documents up to here take more than "
+                f"{size_text(MOST_MEMORY)} of memory; split the file: "
                 f"{len(found):,} of its rows fit."
             )
     column = roles.of.get("text", "")
@@ -339,23 +367,24 @@ def documents_of(
 
 
 class Roles:
-    """Which column of a table holds what, `of` each role, and each row's value in a role.
+    """The columns of a table that hold text, title and id, and their values in each row.
 
-    The columns are those that are named (an empty name: none), else those with the names that such
-    columns have. Where none holds the text, the text of a row is a sentence of all its fields.
-    `guess` says what was taken from fields within others.
+    `of` gives the column of each role. The columns are those that a person names (an empty name:
+    none), else those with usual names. Without a text column, the text of a row is a sentence of
+    all its fields. `guess` describes what was taken from nested fields.
 
     Parameters
     ----------
     name : of the file.
     header : the names of all columns.
     columns : those that a person names, by role.
-    by_number : whether they may be named by their number from 1.
-    fields : how much text the columns hold, where some are within others.
+    by_number : columns may be named by their number from 1.
+    fields : the amount of text in each field, if some are nested.
 
     Raises
     ------
-    BadInput : a column that is named is not there, or no column has a name.
+    BadInput
+        If a named column is missing, or no column has a name.
     """
 
     def __init__(
@@ -386,7 +415,10 @@ class Roles:
             self._take_within(named, columns, fields)
 
     def cell(self, number: str, row: Mapping[str, Any], role: str) -> str:
-        """What a row holds in a role; several values one below the other. Raises BadInput where it is an object."""
+        """Return the value of a row in a role; several values on separate lines.
+
+        Raises BadInput if it is an object.
+        """
         key = self.of.get(role, "")
         if role == "text" and not key:
             return sound(row_as_sentence(row, without=KEY))
@@ -399,14 +431,15 @@ class Roles:
         if isinstance(value, dict):
             fields = ", ".join(f"{key}.{field}" for field in value)
             raise BadInput(
-                f"{self.name}, row {number}: “{shorten(key)}” holds an object; name one of its fields: {shorten(fields, 200)}."
+                f"{self.name}, row {number}: “{shorten(key)}” holds an object; name one of "
+                f"its fields: {shorten(fields, 200)}."
             )
         if isinstance(value, list):
             return " ".join(filter(None, (self._text(number, key, one) for one in value)))
         return sound("" if value is None else str(value)).strip()
 
     def _take_within(self, named: list[str], columns: Columns, fields: _Fields | None) -> None:
-        """Take the columns from fields within others, where their names or what they hold speak for themselves."""
+        """Choose nested fields as columns if their names or values make it clear."""
         candidates = {
             role: keys for role, keys in _within(named).items() if role not in (*self.of, *columns)
         }

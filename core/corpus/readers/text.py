@@ -1,4 +1,4 @@
-"""Plain text, in whatever encoding it was saved."""
+"""Reader of plain text in any encoding, and of titles that files state."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from core.errors import BadInput
 from core.io.encoding import check_first_bytes, decoded
 from core.watch import NO_WATCH, Watch
 
-OF_PROGRAMS = re.compile(  # titles that programs write unasked, and names of files
-    r"[(<\[]?(untitled|anonymous|unbenannt|ohne titel|sans titre|unknown|no title|none|null)[^a-z]{0,9}([a-z]{1,12}[- ]?\d{0,3})?[)>\]]?\Z"
+OF_PROGRAMS = re.compile(  # titles that programs write by default, and names of files
+    r"[(<\[]?(untitled|anonymous|unbenannt|ohne titel|sans titre|unknown|no title|none|null)"
+    r"[^a-z]{0,9}([a-z]{1,12}[- ]?\d{0,3})?[)>\]]?\Z"
     r"|microsoft (word|powerpoint|excel)\b"
-    r"|(powerpoint[- ])?(document|dokument|presentation|pr[eä]sentation|book|layout|slide|folie) ?\d{0,3}\Z"
+    r"|(powerpoint[- ])?"
+    r"(document|dokument|presentation|pr[eä]sentation|book|layout|slide|folie) ?\d{0,3}\Z"
     r"|(new|word|neues|html|untitled) (page|document|dokument)\Z"
     r"|(print|scan|scanned|img|image)[-_ ]?\d{0,20}\Z"
-    r"|[^ ]{0,200}\.(docx?|pdf|dvi|tex|indd|qxd|pptx?|xlsx?|odt|rtf|html?|txt|eps|ps|tiff?|jpe?g|png)\Z"
+    r"|[^ ]{0,200}\."
+    r"(docx?|pdf|dvi|tex|indd|qxd|pptx?|xlsx?|odt|rtf|html?|txt|eps|ps|tiff?|jpe?g|png)\Z"
 )
 
-ADDRESS = re.compile(  # what a browser writes that prints a page without a title
+ADDRESS = re.compile(  # titles of pages without one that a browser prints
     r"[a-z][a-z0-9+.-]*://\S*"
     r"|(?:about|blob|chrome|data|edge|file|javascript|view-source):\S*"
     r"|www\.\S+"
@@ -28,21 +31,24 @@ ADDRESS = re.compile(  # what a browser writes that prints a page without a titl
     r"|localhost"
     r"|[a-z]:\\.*|\\\\.*|/(?:[^/ ]+/)+[^/ ]*"
 )
-WINDOW = re.compile(  # the title of a program's window: a file, and the program
-    r"\*?(?:(?:untitled|unbenannt|ohne titel|sans titre|document|dokument)[- ]?\d{0,3}|new[- ]\d{1,3}|.*\.[a-z]{2,5})\*? [-–—] .*"
+WINDOW = re.compile(  # titles of program windows: a file, and the program
+    r"\*?(?:(?:untitled|unbenannt|ohne titel|sans titre|document|dokument)[- ]?\d{0,3}|"
+    r"new[- ]\d{1,3}|.*\.[a-z]{2,5})\*? [-–—] .*"
 )
 
 
 def plain(
     name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
-    """A text file as one document. Raises BadInput as `text_of` does."""
+    """Read a text file as one document. Raises BadInput as `text_of` does."""
     return [Document(name, text_of(name, data, note, options), stem(name), name)]
 
 
 def text_of(name: str, data: bytes, note: Note = ignored, options: Options = USUAL) -> str:
-    """The text of a file that is not blank, with line ends as one character. Raises BadInput where it is blank, no text, or in an encoding
-    that is neither sure nor named."""
+    """Return the text of a file with line feeds as line ends.
+
+    Raises BadInput if it is blank, no text, or in an encoding that is neither certain nor named.
+    """
     check_first_bytes(name, data)
     text = (
         decoded(name, data, named=options.encoding, note=note)
@@ -55,16 +61,16 @@ def text_of(name: str, data: bytes, note: Note = ignored, options: Options = USU
 
 
 def stem(name: str) -> str:
-    """The name of a file without its folders and suffix."""
+    """Return the name of a file without its folders and suffix."""
     return PurePosixPath(name).stem or name
 
 
 def given_title(title: str) -> str:
-    """The title that a file states about itself on one line; empty where it is what a program writes there unasked."""
+    """Return the title that a file states, on one line; empty if a program wrote it by default."""
     title = " ".join(sound(title).split())
     return "" if _is_of_program(title.casefold()) else title
 
 
 def _is_of_program(title: str) -> bool:
-    """Whether a title is an address, the name of a file, or that of a program's window for one."""
+    """Return whether a title is an address, the name of a file, or that of a program's window."""
     return any((OF_PROGRAMS.match(title), ADDRESS.fullmatch(title), WINDOW.fullmatch(title)))

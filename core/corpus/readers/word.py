@@ -1,4 +1,7 @@
-"""Word documents (docx): what a person reads in them, with all changes accepted, in its order; headings as places."""
+"""Reader of Word documents (docx): the visible text in order, with headings as places.
+
+All tracked changes count as accepted.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +26,21 @@ from core.watch import NO_WATCH, Watch
 
 MAX_BYTES = 1 << 28  # bytes that the parts of a document may unpack to
 BEFORE_2007 = (
-    b"\xd0\xcf\x11\xe0"  # how files begin of older Office, in which locked ones are wrapped
+    # first bytes of older Office files; locked files are wrapped in this format too
+    b"\xd0\xcf\x11\xe0"
 )
-MOST_COLUMNS = 63  # of a table, as Word has it; a cell is over no more of them
-LOOK_EVERY = 1_000  # paragraphs or rows
-FEW_LETTERS = 200  # characters from which pictures in a document are not what it consists of
+MOST_COLUMNS = 63  # columns of a table, as in Word; a cell spans at most as many
+LOOK_EVERY = 1_000  # paragraphs or rows between two calls of the watch
+FEW_LETTERS = 200  # characters below which pictures may be most of a document
 HEADINGS = ("Heading", "Title")
 BREAKS = {"tab": "\t", "ptab": "\t", "cr": "\n", "noBreakHyphen": "-"}
 ABOUT = frozenset(
-    "pPr rPr tblPr tblGrid trPr tcPr sectPr sdtPr sdtEndPr numPr instrText delText delInstrText moveFrom rt fldData".split()
+    (
+        "pPr rPr tblPr tblGrid trPr tcPr sectPr sdtPr sdtEndPr numPr instrText delText "
+        "delInstrText moveFrom rt fldData"
+    ).split()
 )
-LEFT_OUT = {  # what is left out and said, by the name of its element
+LEFT_OUT = {  # elements that are left out and reported, by name
     "del": ("deleted passage", ""),
     "commentReference": ("comment", ""),
     "chart": ("chart", ""),
@@ -44,17 +51,18 @@ LEFT_OUT = {  # what is left out and said, by the name of its element
 }
 NOTES = ("footnote", "endnote")
 HEIGHTS = {"superscript": RAISED, "subscript": LOWERED}
-LEAST_HEIGHT = 4  # half points by which a text is raised or lowered, from which it is no correction
-Line = tuple[str, bool]  # a line, and whether it is a heading
+LEAST_HEIGHT = 4  # half points; text that is raised or lowered by less is only adjusted
+Line = tuple[str, bool]  # a line, and True for a heading
 
 
 def word(
     name: str, data: bytes, watch: Watch = NO_WATCH, note: Note = ignored, options: Options = USUAL
 ) -> list[Document]:
-    """A docx file as one document.
+    """Read a docx file as one document.
 
-    Inserted text, text boxes, content controls, notes, tables in tables, headers and footers are in it; deleted and hidden text, comments
-    and charts are not, which `note` receives. Raises BadInput where it is damaged, too large once unpacked, or holds no text.
+    It includes inserted text, text boxes, content controls, notes, nested tables, headers and
+    footers. Deleted and hidden text, comments and charts are left out and reported to `note`.
+    Raises BadInput if it is damaged, too large once unpacked, or holds no text.
     """
     if not data:
         raise BadInput(f"{name} is empty.")
@@ -72,13 +80,15 @@ def word(
         raise BadInput(f"{name} holds no text{_pictures(read)}.")
     if read.numbers.guessed:
         note(
-            f"{name}: numbers in the format {listed(sorted(read.numbers.guessed))} are written in digits."
+            f"{name}: numbers in the format {listed(sorted(read.numbers.guessed))} are "
+            "written in digits."
         )
     if left := [
         counted(number, *LEFT_OUT[what]) for what, number in read.counts.items() if what in LEFT_OUT
     ]:
         note(
-            f"{name}: {listed(left)} {'is' if sum(read.counts[what] for what in LEFT_OUT) == 1 else 'are'} left out."
+            f"{name}: {listed(left)} "
+            f"{'is' if sum(read.counts[what] for what in LEFT_OUT) == 1 else 'are'} left out."
         )
     if len(text) < FEW_LETTERS and read.counts["blip"]:
         note(f"{name} holds little text{_pictures(read)}.")
@@ -94,30 +104,34 @@ def word(
 
 
 def check_unpacked(name: str, data: bytes) -> None:
-    """Raises BadInput where the parts of an Office file would unpack to more than `MAX_BYTES` or are locked, zipfile.BadZipFile where it is
-    none."""
+    """Raise BadInput if an Office file is locked or unpacks to more than `MAX_BYTES`.
+
+    Raises zipfile.BadZipFile if it is no zip.
+    """
     if data.startswith(BEFORE_2007):
         raise BadInput(
-            f"{name} is locked with a password, or in Office's format of before 2007; save it anew, without a password."
+            f"{name} is locked with a password, or in Office's format of before 2007; save "
+            "it anew, without a password."
         )
     with zipfile.ZipFile(io.BytesIO(data)) as parts:
         size = sum(part.file_size for part in parts.infolist())
     if size > MAX_BYTES:
         raise BadInput(
-            f"{name} unpacks to more than {size_text(MAX_BYTES)}; that is more than can be read here."
+            f"{name} unpacks to more than {size_text(MAX_BYTES)}; that is more than can be "
+            "read here."
         )
 
 
 def _pictures(read: _Read) -> str:
     number = read.counts["blip"]
     return (
-        f", and {counted(number, 'picture')}, which {'is' if number == 1 else 'are'} not read; recognise the text (OCR) first"
-        * bool(number)
-    )
+        f", and {counted(number, 'picture')}, which {'is' if number == 1 else 'are'} not "
+        "read; recognise the text (OCR) first"
+    ) * bool(number)
 
 
 def _read(data: bytes, watch: Watch) -> tuple[_Read, str]:
-    """What is read of a document, and the title of its properties."""
+    """Return the lines of a document, and the title in its properties."""
     import docx
 
     document = docx.Document(io.BytesIO(readable_package(data)))
@@ -132,24 +146,24 @@ def _read(data: bytes, watch: Watch) -> tuple[_Read, str]:
 
 @dataclass
 class _Read:
-    """The lines of a document as it is gone through, and what of it was met that is no line."""
+    """The lines of a document, collected part by part, and counts of what is left out."""
 
     part: Any  # docx's part of the document, which leads to the others
     watch: Watch
     lines: list[Line] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)  # elements of `LEFT_OUT`, and pictures
-    # whether a style is that of a heading, by its id
+    # by the id of a style: True for a heading
     headings: dict[str | None, bool] = field(default_factory=dict)
     seen: int = 0  # paragraphs and rows
-    # text boxes whose place is after the paragraph at hand
+    # text boxes that come after the current paragraph
     waiting: list[Any] = field(default_factory=list)
-    # kind and id of each note that the text refers to
+    # kind and id of each note to which the text refers
     cited: list[tuple[str, str]] = field(default_factory=list)
-    written: int = 0  # how many of these are written down
+    written: int = 0  # number of these notes that are written
     numbers: WordNumbers = field(default_factory=lambda: WordNumbers(None, None))
 
     def blocks(self, within: Any) -> None:
-        """Take down the paragraphs and tables within an element."""
+        """Add the paragraphs and tables within an element."""
         for block in _found(within, ("p", "tbl", "altChunk")):
             self._look()
             if _name(block) == "altChunk":
@@ -164,7 +178,7 @@ class _Read:
             self._notes()
 
     def margin(self, kind: str) -> None:
-        """Take down what stands above or below every page, each text of it once."""
+        """Add the texts above or below pages, each text once."""
         known = set()
         for related in _related(self.part, kind):
             other = _Read(related, self.watch)
@@ -175,7 +189,7 @@ class _Read:
                 self.lines += ((line, False) for line in text.split("\n"))
 
     def further_notes(self) -> None:
-        """Take down the notes that no text refers to."""
+        """Add the notes to which no text refers."""
         known = set(self.cited)
         for kind in NOTES:
             self.cited += [(kind, id) for id in self._notes_of(kind) if (kind, id) not in known]
@@ -196,7 +210,7 @@ class _Read:
         return self.headings[style]
 
     def _text(self, paragraph: Any) -> str:
-        """The text of a paragraph; its boxes and notes are put down for later."""
+        """Return the text of a paragraph. Its boxes and notes are queued for later."""
         number = "" if _is_deleted(paragraph) else self.numbers.before(paragraph)
         text = on_one_line(sound("".join(self._pieces(paragraph)))).replace("\xad", "")
         return f"{number}{text}" if text.strip() else text
@@ -228,13 +242,13 @@ class _Read:
                 yield from self._pieces(element)
 
     def _left_out(self, element: Any, name: str) -> str:
-        """Under which name an element is left out and counted; empty where it is not."""
+        """Return the name under which an element is left out and counted; empty if it is not."""
         if name == "r" and _is_on(element.find(f"{W}rPr/{W}vanish")):
             return "hidden" if next(self._pieces(element), "").strip() else ""
         return name if name in LEFT_OUT else ""
 
     def _height(self, run: Any) -> str:
-        """The mark of a raised or lowered run, by itself or by its style; empty for another."""
+        """Return the mark of a raised or lowered run, by itself or its style; empty for others."""
         properties = run.find(f"{W}rPr")
         if properties is None:
             return ""
@@ -248,7 +262,7 @@ class _Read:
         return own or ""
 
     def _diagram(self, element: Any) -> Iterator[str]:
-        """The texts of a diagram (SmartArt), each on a line."""
+        """Yield the texts of a diagram (SmartArt), each on a line."""
         from lxml import etree
 
         for key, id in element.attrib.items():
@@ -260,7 +274,10 @@ class _Read:
                     yield "\n" + "".join(piece.text or "" for piece in text.iter("{*}t"))
 
     def _rows(self, table: Any) -> Iterator[list[str]]:
-        """The texts of the cells of a table, row by row; one over several columns once, one over several rows in each."""
+        """Yield the texts of a table's cells, row by row.
+
+        A cell over several columns is written once, one over several rows in each row.
+        """
         above: dict[int, str] = {}
         for row in _found(table, ("tr",)):
             self._look()
@@ -276,7 +293,10 @@ class _Read:
             above = here
 
     def _cell(self, cell: Any) -> str:
-        """The text of a cell on one line; of a table in it the cells are separated by commas, the rows by semicolons."""
+        """Return the text of a cell on one line.
+
+        Cells of a nested table are separated by commas, its rows by semicolons.
+        """
         parts = []
         for block in _found(cell, ("p", "tbl")):
             if _name(block) == "p":
@@ -286,7 +306,7 @@ class _Read:
         return " ".join(" ".join(parts).split())
 
     def _notes(self) -> None:
-        """Write down the notes that the text has referred to since."""
+        """Write the notes to which the text has referred since the last call."""
         while self.written < len(self.cited):
             kind, id = self.cited[self.written]
             self.written += 1
@@ -298,7 +318,7 @@ class _Read:
                 self.lines.append((f"[{self.written}] {text}", False))
 
     def _notes_of(self, kind: str) -> dict[str, Any]:
-        """The footnotes or endnotes by their ids, without the lines that separate them from the text."""
+        """Return the footnotes or endnotes by id, without their separator lines."""
         from lxml import etree
 
         if kind not in self._known_notes:
@@ -320,7 +340,7 @@ class _Read:
 
 
 def _related(part: Any, kind: str) -> list[Any]:
-    """The parts of a kind that a part refers to, in the order of their names."""
+    """Return the parts of a kind to which a part refers, ordered by name."""
     found = {
         one.target_part.partname: one.target_part
         for one in part.rels.values()
@@ -330,7 +350,7 @@ def _related(part: Any, kind: str) -> list[Any]:
 
 
 def _root(part: Any, kind: str) -> Any:
-    """The root element of the part of a kind that a part refers to; None where there is none."""
+    """Return the root element of the first related part of a kind; None if there is none."""
     from lxml import etree
 
     for related in _related(part, kind):
@@ -341,13 +361,13 @@ def _root(part: Any, kind: str) -> Any:
 
 
 def _is_deleted(paragraph: Any) -> bool:
-    """Whether a paragraph is deleted with its end, so that its number is another's."""
+    """Return whether a paragraph is deleted with its end, so that it takes no number."""
     marks = (f"{W}pPr/{W}rPr/{W}{kind}" for kind in ("del", "moveFrom"))
     return any(paragraph.find(mark) is not None for mark in marks)
 
 
 def _height(properties: Any) -> str | None:
-    """The mark of a raised or lowered text by its properties; None where they say nothing of it."""
+    """Return the mark of a raised or lowered text by its properties; None if they state none."""
     if properties is None:
         return None
     align, position = properties.find(f"{W}vertAlign"), properties.find(f"{W}position")
@@ -365,7 +385,7 @@ def _height(properties: Any) -> str | None:
 
 
 def _found(within: Any, names: tuple[str, ...]) -> Iterator[Any]:
-    """The elements of these names within another, passing through what merely wraps them."""
+    """Yield the elements of these names within another, also inside wrapping elements."""
     for element in _children(within):
         if _name(element) in names:
             yield element
@@ -374,7 +394,10 @@ def _found(within: Any, names: tuple[str, ...]) -> Iterator[Any]:
 
 
 def _children(element: Any) -> Iterator[Any]:
-    """The elements right within another. Of alternatives the first is taken, of a control that waits to be filled in nothing."""
+    """Yield the direct children of an element.
+
+    Of alternatives the first is taken. Controls that still show a placeholder are skipped.
+    """
     for child in element:
         if not isinstance(child.tag, str):
             continue
@@ -389,5 +412,5 @@ def _name(element: Any) -> str:
 
 
 def _is_on(element: Any) -> bool:
-    """Whether a property is there and not switched off."""
+    """Return whether a property exists and is not switched off."""
     return element is not None and element.get(f"{W}val", "true") not in ("0", "false", "off")

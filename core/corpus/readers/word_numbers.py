@@ -1,4 +1,4 @@
-"""Numbers that Word writes before paragraphs by itself: `4.2`, `(b)`."""
+"""Numbers that Word generates before paragraphs: `4.2`, `(b)`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 PLACEHOLDER = re.compile(r"%([1-9])")
 LEVELS = 9
-MAX_STYLES = 20  # styles that one is based on in turn
-MAX_NUMBER = 100_000  # that is written in letters or Roman numerals
+MAX_STYLES = 20  # length of a chain of styles based on each other
+MAX_NUMBER = 100_000  # largest number written in letters or Roman numerals
 ROMAN = (
     *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l")),
     *((40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
@@ -22,30 +22,30 @@ ORDINALS = {1: "st", 2: "nd", 3: "rd"}
 
 @dataclass(frozen=True)
 class Level:
-    """How the paragraphs of one level of a list are numbered."""
+    """The numbering of one level of a list."""
 
     start: int = 1
     format: str = "decimal"
     text: str = ""
     after: str = " "  # between the number and the paragraph
     restarts_after: int = LEVELS  # the deepest level whose paragraphs restart this one, from 1
-    is_legal: bool = False  # whether the numbers of all levels are in digits
+    is_legal: bool = False  # True if the numbers of all levels are in digits
 
 
 @dataclass
 class _List:
-    """The levels of a list, and how often each has been numbered."""
+    """The levels of a list, and the current count of each."""
 
     levels: dict[int, Level]
     counts: dict[int, int] = field(default_factory=dict)
 
 
 class WordNumbers:
-    """The numbers of a document's paragraphs, to be asked for in the order of the text.
+    """The numbers of a document's paragraphs, to be requested in the order of the text.
 
     Parameters
     ----------
-    numbering, styles : the root elements of these parts of the document; None where it has none.
+    numbering, styles : the root elements of these parts of the document; None if it has none.
     """
 
     def __init__(self, numbering: Any, styles: Any) -> None:
@@ -62,11 +62,11 @@ class WordNumbers:
         self._levels: dict[str, dict[int, Level]] = {}
 
     def style(self, id: str) -> Any:
-        """Return the element of a style; None where there is none of that id."""
+        """Return the element of a style; None if there is none of that id."""
         return self._styles.get(id)
 
     def before(self, paragraph: Any) -> str:
-        """Return the number before a paragraph with the blank behind it; empty where it has none."""
+        """Return the number before a paragraph with the blank after it; empty if it has none."""
         if not self._numbers:
             return ""
         number, index = self._of_paragraph(paragraph)
@@ -82,7 +82,7 @@ class WordNumbers:
         return self._written(counted, levels, index)
 
     def _of_paragraph(self, paragraph: Any) -> tuple[str, int]:
-        """The list of a paragraph and its level there, of its own or by its style."""
+        """Return the list of a paragraph and its level there, its own or that of its style."""
         own = paragraph.find(f"{W}pPr/{W}numPr")
         number, level = _value(own, "numId"), _value(own, "ilvl")
         style = _value(paragraph.find(f"{W}pPr"), "pStyle")
@@ -94,13 +94,13 @@ class WordNumbers:
         return number, int(level) if level.isdecimal() and len(level) < 3 else 0
 
     def _is_usual(self, id: str) -> bool:
-        """Whether a style is that of paragraphs which name none."""
+        """Return whether a style is the default of paragraphs that name none."""
         style = self._styles[id]
         is_default = style.get(f"{W}default") in ("1", "true", "on")
         return is_default and style.get(f"{W}type") == "paragraph"
 
     def _of_style(self, style: str) -> tuple[str, str, str]:
-        """The list and level that a style names, itself or by what it is based on, and which one does."""
+        """Return the list and level of a style or its base styles, and the style naming them."""
         for _ in range(MAX_STYLES):
             held = self._styles.get(style)
             if held is None:
@@ -112,7 +112,7 @@ class WordNumbers:
         return "", "", ""
 
     def _level_for(self, number: str, style: str) -> str:
-        """The level of a list that is tied to a style."""
+        """Return the level of a list that is tied to a style."""
         held = self._abstract.get(self._abstract_of(number))
         for level in () if held is None else held.iter(f"{W}lvl"):
             if _value(level, "pStyle") == style:
@@ -120,7 +120,7 @@ class WordNumbers:
         return "0"
 
     def _abstract_of(self, number: str) -> str:
-        """The id of the definition behind a list, through the style that it may point to."""
+        """Return the id of a list's definition, also if it is linked through a style."""
         abstract = _value(self._numbers.get(number), "abstractNumId")
         for _ in range(MAX_STYLES):
             linked = _value(self._abstract.get(abstract), "numStyleLink")
@@ -133,7 +133,7 @@ class WordNumbers:
         return abstract
 
     def _levels_of(self, number: str) -> dict[int, Level]:
-        """The levels of a list, with what it overrides."""
+        """Return the levels of a list, with its overrides."""
         if number not in self._levels:
             held = self._abstract.get(self._abstract_of(number))
             levels = dict(_levels(() if held is None else held))
@@ -143,7 +143,7 @@ class WordNumbers:
         return self._levels[number]
 
     def _begin(self, number: str, counted: _List) -> None:
-        """Restart the levels for which a list that begins says so."""
+        """Restart the levels that a list restarts when it begins."""
         if number in self._begun:
             return
         self._begun.add(number)
@@ -186,7 +186,7 @@ class WordNumbers:
 
 
 def _levels(held: Any) -> Iterator[tuple[int, Level]]:
-    """The levels that a definition or an override holds."""
+    """Yield the levels of a definition or an override."""
     for level in held:
         index = level.get(f"{W}ilvl", "")
         if level.tag != f"{W}lvl" or not index.isdecimal():
@@ -208,7 +208,7 @@ def _levels(held: Any) -> Iterator[tuple[int, Level]]:
 
 
 def _letters(number: int) -> str:
-    """`a` to `z`, then `aa` to `zz`, as Word has them."""
+    """Return `a` to `z`, then `aa` to `zz`, as Word does."""
     times, letter = divmod(number - 1, 26)
     return chr(ord("a") + letter) * (times + 1)
 
@@ -243,6 +243,6 @@ def _by_id(elements: Any, attribute: str) -> dict[str, Any]:
 
 
 def _value(element: Any, name: str) -> str:
-    """The value of an element within another; empty where there is none."""
+    """Return the value of an element within another; empty if there is none."""
     held = None if element is None else element.find(f"{W}{name}")
     return "" if held is None else str(held.get(f"{W}val", ""))
