@@ -270,8 +270,8 @@ KINDS = {
             "clusters",
             "Clusters for PageRank",
             "The graph cut into large parts by the Leiden algorithm, so that PageRank can be "
-            "worked out inside the parts of a question's entities only. Read by PageRank where its method "
-            "is partition.",
+            "worked out inside the parts of a question's entities only. Read by PageRank where its "
+            "method is partition.",
             rf"communities-{CLUSTER}\.npy",
             lambda match: f"at most {CLUSTER:,} entities each, where they can be split",
             lambda graph, env: f"communities-{CLUSTER}.npy",
