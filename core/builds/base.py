@@ -78,8 +78,8 @@ class BuildContext:
 
     - `watch` shows progress, and raises Cancelled where the person cancelled.
     - `report` collects counts, notes and costs.
-    - `lanes` is the number of parallel requests to a local language model. A server decides for
-      itself how many make replies come faster.
+    - `lanes` is the number of parallel requests to a local language model. A server sets its
+      own number.
     - `replies` holds the saved replies of language models, `facts` the saved results of extractors,
       and `clusters` those that ship with the corpus.
     - `spending` counts the costs of language models and knows the cap.

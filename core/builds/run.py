@@ -210,8 +210,11 @@ def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
     - A build that is current or (with `shipped`) came with the corpus. An opened index comes first,
       noun phrases last.
     - A build that is usable while it is built anew.
-    - A build without a language model that the corpus has everything for. If facts of a parser came
-      with the documents, it is the one by noun phrases.
+    - A build without a language model. If facts of a parser came with the documents, it is the one
+      by noun phrases.
+    - Any other build of this kind.
+
+    Builds that need something that the corpus lacks are left out, unless all do.
 
     An id that is also the name of a kind, such as "chunks", always means the build with this id. A
     line that names it therefore searches the same graph wherever it runs. Raises BadParameter.
@@ -324,17 +327,17 @@ def build(
     build : a build, or a text that names one.
     report : collects counts, notes and costs.
     saved : saved replies of language models. By default the person's own, and those that ship with
-    the corpus. Facts are looked up likewise.
+        the corpus. Facts are looked up likewise.
     lanes : the number of parallel requests to a local language model.
     cap : the build stops before it would cost more, including what it cost before it was last
-    stopped.
+        stopped.
     indexed : also build the indexes. Otherwise a question builds those that it reads.
     workers : processes that read chunks and encode texts. The graph is the same byte by byte.
 
     Raises
     ------
     BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed (NothingRead), CapReached, and
-    what `watch` raises.
+        what `watch` raises.
     """
     one = _build(build)
     if workers is not None and cap is not None and one.line.asks_chat:

@@ -36,7 +36,7 @@ class BuildSpending:
         Raises
         ------
         BadInput : the cap is in money, and none of the models has a price, or their currencies
-        differ.
+            differ.
         StoreError : the earlier spending cannot be read, and there is a cap that it counts against.
         """
         self._file, self._lock, self._at_work = file, threading.Lock(), 0

@@ -83,7 +83,7 @@ def grown(blocks: Blocks, kind: str, width: int) -> tuple[Any, Order] | None:
     ----------
     blocks : the vectors of the present content, with the keys of their texts on disk.
     kind : the kind of index, as the factory of faiss names it. Only an index of this kind is
-    extended.
+        extended.
     width : the dimension of the vectors.
 
     Returns

@@ -124,8 +124,8 @@ def cases(
 
     Parameters
     ----------
-    source : names of question sets, separated by commas. `own` stands for the questions in the
-    argument `own`.
+    source : names of question sets, separated by commas. "own" stands for the questions in the
+        argument `own`.
     size : how many questions are drawn from each set, the same ones every time.
     steps : the largest number of steps of a chain.
     own : the person's own solved questions.

@@ -194,8 +194,8 @@ def chain_index(
     Parameters
     ----------
     steps : the largest number of steps of a chain.
-    direction : `both`, `out` (along the triples), `in` (against them) or `graph`, the setting of
-    the graph.
+    direction : "both", "out" (along the triples), "in" (against them) or "graph", which is the
+        setting of the graph.
 
     Raises
     ------

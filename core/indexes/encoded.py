@@ -111,7 +111,7 @@ def block_file(folder: Path, number: int) -> Path:
 
 
 def exact_index(folder: Path, total: int) -> Any | None:
-    """Open the faiss index of all `total` vectors in full precision of the blocks.
+    """Open the exact faiss index of all `total` vectors.
 
     None where there is no sound index of this kind.
     """

@@ -29,8 +29,8 @@ AT_WORK = "building"  # Name of the lock file in a folder that is filled step by
 def index_folder(graph: KnowledgeGraph) -> Path:
     """Return the folder for indexes of this graph's present content.
 
-    It lies next to the graph's store, or in the person's folder where the store is read-only. It
-    may be missing where it cannot be created.
+    It lies next to the graph's store, or in the person's folder where the graph has no writable
+    store. It may be missing where it cannot be created.
     """
     # Nothing outlives this process for an edited graph or for one fetched from a server.
     if graph.edited_from is not None or graph.fetched is not None:

@@ -221,7 +221,7 @@ def searchable_now(
     Parameters
     ----------
     begin : starts the job that encodes the vectors, or returns the running one. The job continues
-    after this call.
+        after this call.
 
     Raises
     ------

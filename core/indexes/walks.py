@@ -179,7 +179,7 @@ def walk_corpus(
     Raises
     ------
     StoreError : the corpus is missing and more than `MAX_NODES_IN_QUESTION` nodes have walks. The
-    message names the command that encodes them.
+        message names the command that encodes them.
     BadInput : no node has walks.
     """
     words = words or Template(graph)

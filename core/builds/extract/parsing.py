@@ -35,7 +35,7 @@ def read_batches(
     ----------
     read : a function of a module that returns the facts of each text of a batch.
     workers : processes that read all batches, if given. Otherwise further processes start here for
-    many batches.
+        many batches.
     """
     if workers is not None:
         for number, (batch, facts) in enumerate(workers.each(read, batches, watch)):

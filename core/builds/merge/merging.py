@@ -173,7 +173,7 @@ class Merged:
         name : the name of the graph.
         longest : the most tokens of a description.
         shorten : makes one description from several that together exceed `longest` tokens. It is
-        called with a list of (name of node or edge, descriptions).
+            called with a list of (name of node or edge, descriptions).
         """
         parts = self._put_together(longest, shorten)
         self._empty()

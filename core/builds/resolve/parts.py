@@ -53,7 +53,7 @@ class Parts:
         terms : keys of common terms, which are never full names.
         aliases : pairs of names that the text gives as one, with their label.
         long : the document is long. Initials then fit by chance, so the text must explain an
-        acronym.
+            acronym.
         """
         found: dict[str, tuple[str, str]] = {}
         self.several = {}
