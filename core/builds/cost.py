@@ -138,8 +138,8 @@ class Cost:
 def cost(corpus: Corpus, build: Build, models: Models, watch: Watch = NO_WATCH) -> Cost:
     """Estimate the present cost of a build of a corpus, given everything saved before.
 
-    The documents are cut into chunks for this, and nothing else is done. Raises BadInput and
-    StoreError.
+    The documents are cut into chunks for this, and nothing else is done. Raises
+    BadInput, StoreError, and what `watch` raises.
     """
     ctx, made = context(corpus, models, watch=watch.quiet), Made(corpus)
     missing, reading = 0, Asked()

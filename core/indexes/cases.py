@@ -120,7 +120,8 @@ def cases(
     """Return the cases of the named sources, solving those that are not saved yet.
 
     Newly saved questions of the person are included at once. Questions with an entity that the
-    graph lacks, or without any answer in the graph, are left out.
+    graph lacks, or without any answer in the graph, are left out. What `watch`
+    raises is passed on.
 
     Parameters
     ----------

@@ -191,6 +191,8 @@ def chain_index(
 ) -> ChainIndex:
     """Return the index of the graph's chains, built first where it is not saved yet.
 
+    What `watch` raises is passed on.
+
     Parameters
     ----------
     steps : the largest number of steps of a chain.
@@ -224,7 +226,7 @@ def at_hand(graph: KnowledgeGraph, encoder, steps: int, direction: str = "graph"
 def prepare(graph: Graph, encoder, steps: int, watch: Watch = NO_WATCH) -> None:
     """Encode the graph's chains anew and save them.
 
-    The index saved before stays until then. Raises StoreError where it cannot be saved.
+    The index saved before stays until then. Raises as `chain_index`.
     """
     key, shelf = (fingerprint(encoder), steps, graph.resolve("graph")), graph.derived.shelf(SHELF)
     with waiting(shelf.lock, watch):

@@ -48,7 +48,7 @@ def saved(graph: Graph, max_size: int = MAX_SIZE) -> Communities | None:
 def prepare(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> Communities:
     """Detect the graph's communities anew and save them.
 
-    Communities saved before stay until then. Raises StoreError.
+    Communities saved before stay until then. Raises StoreError, and what `watch` raises.
     """
     known = detect(graph, max_size, watch)
     keep(_file(graph, max_size), lambda stream: np.save(stream, known))

@@ -217,7 +217,8 @@ class Blocks:
 
         The keys of all texts are saved first, for the next content of the graph. A text that an
         earlier content has a vector for is not encoded again, even if that content was encoded only
-        in part. Raises StoreError, and what `encode` raises.
+        in part. Raises StoreError, and what
+        `watch` and `encode` raise.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         every = [keys(self.texts_of(self.items(number))) for number in range(len(self))]

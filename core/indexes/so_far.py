@@ -218,6 +218,8 @@ def searchable_now(
 ) -> VectorIndex | VectorsSoFar:
     """Return all vectors if they are ready or soon will be, else those encoded so far.
 
+    What `watch` raises is passed on.
+
     Parameters
     ----------
     begin : starts the job that encodes the vectors, or returns the running one. The job continues

@@ -23,8 +23,8 @@ BLOCK = 512  # nodes read between two checks for a cancel
 def sparse_nodes(graph: Graph, model: Any, signature: str, watch: Watch = NO_WATCH) -> Any:
     """Return the model's sparse vectors of all nodes, a scipy csr_array float32 [nodes, words].
 
-    `signature` identifies the model in the name of the saved file. Raises StoreError and
-    ModelUnavailable.
+    `signature` identifies the model in the name of the saved file. Raises
+    StoreError, ModelUnavailable, and what `watch` raises.
     """
     key = hashlib.sha256(signature.encode()).hexdigest()[:12]
     return graph.derived.once("sparse nodes", key, lambda: _made(graph, model, key, watch))

@@ -259,7 +259,10 @@ def _tfidf_idf(holding: np.ndarray, total: int) -> np.ndarray:
 
 
 def postings(graph: Graph, of: Of, watch: Watch = NO_WATCH) -> Postings:
-    """Return the postings of all chunks or nodes of a graph, built once."""
+    """Return the postings of all chunks or nodes of a graph, built once.
+
+    Raises what `watch` raises.
+    """
     code = graph_language(graph).code
     code = "" if is_english(code) else code
     return graph.derived.once(SHELF, (of, code), lambda: _had(graph, of, code, watch))
@@ -347,7 +350,7 @@ def _changed(
 
 
 def _texts(graph: Graph, of: Of, watch: Watch = NO_WATCH) -> Iterator[str]:
-    """Yield the texts of a graph, reporting the progress to `watch`."""
+    """Yield the texts of a graph, reporting the progress to `watch`, which may raise."""
     total = count(graph, of)
     for number, some in enumerate(_blocks(graph, of, watch)):
         watch.report(f"Reading the words of {total:,} texts", number * BLOCK / total)
@@ -355,7 +358,7 @@ def _texts(graph: Graph, of: Of, watch: Watch = NO_WATCH) -> Iterator[str]:
 
 
 def _blocks(graph: Graph, of: Of, watch: Watch = NO_WATCH) -> Iterator[list[str]]:
-    """Yield the texts of a graph in lists of `BLOCK`, checking for a cancel in between."""
+    """Yield the texts of a graph in lists of `BLOCK`; in between, `watch` may raise."""
     total = count(graph, of)
     for first in range(0, total, BLOCK):
         watch.check()
