@@ -1,4 +1,4 @@
-"""Language models asked about many items, several at a time where the model can."""
+"""Requests to language models about many items, several at a time where possible."""
 
 from __future__ import annotations
 
@@ -19,8 +19,16 @@ W = TypeVar("W")
 def reply_to(
     asked: Messages, chat: Chat, ctx: BuildContext, cut: bool = False, **how: Any
 ) -> Reply:
-    """A language model's reply, asked for once more where the first is of no use; the report counts both. With `cut` one that was cut is
-    of use, as a text is without its end. It is asked to write in the language of the documents."""
+    """Return a language model's reply, asking a second time if the first is unusable.
+
+    The report counts both replies. The model is told to write in the language of the documents.
+
+    Parameters
+    ----------
+    asked : the messages to the model.
+    cut : accept a reply that was cut off, for texts that are usable without their end.
+    how : further arguments of `Chat.reply`.
+    """
     asked = in_language(asked, ctx)
     reply = chat.reply(asked, watch=ctx.watch, **how)
     ctx.report.used(reply)
@@ -33,7 +41,7 @@ def reply_to(
 
 
 def in_language(asked: Messages, ctx: BuildContext) -> Messages:
-    """The messages with the language to write in, where the documents are in another than English."""
+    """Add the language to write in to messages, unless the documents are in English."""
     if is_english(ctx.language):
         return asked
     name = name_of(ctx.language)
@@ -45,10 +53,19 @@ def in_language(asked: Messages, ctx: BuildContext) -> Messages:
 def side_by_side(
     work: Callable[[W], T], items: Sequence[W], model: str, ctx: BuildContext
 ) -> Iterator[tuple[int, T]]:
-    """For each item its number and `work(item)`, as they come, as many at a time as the language model of that name or role takes.
+    """Apply a function to items in parallel, and yield (index, result) as they finish.
 
-    What `work` or `ctx.watch` raises is raised once those that run have ended, of which what came is handed out first. Raises CapReached
-    where the build may spend no more.
+    As many items are worked on at a time as the language model accepts. If `work` or `ctx.watch`
+    raises, the items already running are finished and yielded before the error is raised.
+
+    Parameters
+    ----------
+    work : asks a language model about one item.
+    model : the name or role of that language model.
+
+    Raises
+    ------
+    CapReached : the build may not spend more.
     """
     spending, done = ctx.spending, 0
 

@@ -1,4 +1,4 @@
-"""Building operators: the steps that make a graph of a corpus, and lines of them (`a >> b`)."""
+"""Building operators, the steps that make a graph of a corpus, and lines of them (`a >> b`)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from core.watch import NO_WATCH, Watch
 
 STAGES = ("chunk", "extract", "resolve", "merge", "link", "group", "tell", "index")
 GIVEN = ("documents",)
-LANES = 8  # things that a language model is asked at a time: more are no faster on two cores
+LANES = 8  # parallel requests to a language model: more are no faster on two cores
 NEED = {
     "documents": "documents",
     "chunks": "chunks, and nothing before it cuts any",
@@ -35,7 +35,7 @@ NEED = {
     "graph": "a graph, and nothing before it makes one",
     "communities": "communities, and nothing before it finds any",
 }
-# what a build has once
+# Parts of a build that are made only once, with the refusal of a second time.
 AGAIN = {
     "chunks": "cuts chunks, and they are cut before it",
     "facts": "reads chunks, and they are read before it",
@@ -54,8 +54,12 @@ AFTER = {
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """What a build has made so far. `chunks` is a table of id, document, title, place, text, tokens (`core.graph.columns`), `facts` are
-    aligned with its rows; `opened` is the tool from whose index they were opened, in a word. Operators `replace`, never change."""
+    """State of a build after some of its operators.
+
+    `chunks` is a table of id, document, title, place, text and tokens (see `core.graph.columns`).
+    `facts` are aligned with its rows. `opened` names the tool whose index the graph was opened
+    from. Operators call `replace` and never change an instance.
+    """
 
     corpus: Corpus
     chunks: Table | None = None
@@ -64,19 +68,24 @@ class Made:
     opened: str = ""
 
     def replace(self, **changes: Any) -> Made:
-        """This with other fields."""
+        """Return a copy with some fields replaced."""
         return replace(self, **changes)
 
 
 @dataclass(frozen=True)
 class BuildContext:
-    """What building operators work with: models, progress and cancelling, and the report that they add to.
+    """Environment of building operators: models, progress, cancelling and the report.
 
-    `watch` says what is being done, and raises Cancelled where the person cancelled. Language models are asked
-    `lanes` questions at a time where they can, servers as many as make replies come faster; what they replied is `replies`, what extractors
-    found lies in `facts`, and `clusters` knows those that came with the corpus. `spending` counts what they cost, and knows the cap. With
-    `workers`, chunks are read and texts encoded by these processes; `recutting` has the chunks that were cut before.
-    Chunks are read as texts in `language`.
+    - `watch` shows progress, and raises Cancelled where the person cancelled.
+    - `report` collects counts, notes and costs.
+    - `lanes` is the number of parallel requests to a local language model. A server sets its
+      own number.
+    - `replies` holds the saved replies of language models, `facts` the saved results of extractors,
+      and `clusters` those that ship with the corpus.
+    - `spending` counts the costs of language models and knows the cap.
+    - `workers` are processes that read chunks and encode texts, if given.
+    - `recutting` holds the chunks of earlier builds.
+    - `language` is the language that chunks are read in.
     """
 
     models: Models
@@ -89,14 +98,17 @@ class BuildContext:
     spending: BuildSpending = field(default_factory=lambda: BuildSpending(None, None, ()))
     workers: Workers | None = None
     recutting: Recut = field(default_factory=Recut)
-    language: str = ""  # the code of that of the documents, empty where it is not known
-    # those that were asked, by name or role
+    language: str = ""  # code of the documents' language, empty where it is unknown
+    # The language models asked so far, by name or role.
     chats: dict[str, CachedChat] = field(default_factory=dict)
     _engines: dict[str, Chat] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def chat(self, name: str) -> CachedChat:
-        """The language model of a name or role, whose replies are kept; made once it is asked what is not kept."""
+        """Return the language model of a name or role, with saved replies.
+
+        It is started only when it is asked something without a saved reply.
+        """
         with self._lock:
             if name not in self.chats:
                 self.chats[name] = CachedChat(
@@ -105,7 +117,10 @@ class BuildContext:
             return self.chats[name]
 
     def at_once(self, name: str) -> int:
-        """How many questions the language model of a name or role is asked at a time: as many as a server takes, else `lanes`."""
+        """Return the number of parallel requests to a language model.
+
+        A server sets this number itself; otherwise it is `lanes`.
+        """
         with self._lock:
             return getattr(self._engines.get(name), "at_once", self.lanes)
 
@@ -124,57 +139,67 @@ class BuildContext:
 
 
 class BuildOperator(Declared):
-    """A step of a build. Subclasses are frozen dataclasses whose fields are made by `param`.
+    """A step of a build.
 
-    `reads` and `writes` name what of a build it needs and makes: documents, chunks, facts, graph, communities. A line in which nobody
-    wrote what is read is refused.
+    Subclasses are frozen dataclasses whose fields are made by `param`. `reads` and `writes` name
+    the parts of a build that it needs and makes: documents, chunks, facts, graph, communities. A
+    line is refused if it reads a part that no earlier operator writes.
     """
 
     stage: ClassVar[str]
     title: ClassVar[str]  # a few words for a person
     reads: ClassVar[tuple[str, ...]] = ()
     writes: ClassVar[tuple[str, ...]] = ()
-    edition: ClassVar[int] = (
-        1  # one more where the same parameters make another graph than in the version before
-    )
+    # Increased when the same parameters make another graph than in the version before.
+    edition: ClassVar[int] = 1
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
-        """What there is after this operator. Deterministic: the same of the same, whatever was kept from before."""
+        """Return the state of the build after this operator.
+
+        The result is deterministic. It does not depend on what was saved before.
+        """
         raise TypeError(f"{type(self).__name__} does not say what it does.")
 
     def models(self) -> tuple[str, ...]:
-        """The names or roles of the models that it asks."""
+        """Return the names or roles of the models that it uses."""
         return ()
 
     def chats(self) -> tuple[str, ...]:
-        """The language models among them."""
+        """Return those of its models that are language models."""
         named = (getattr(self, p.name) for p in parameters(type(self)) if p.chat)
         return tuple(name for name in named if name in self.models())
 
     def later(self) -> str:
-        """What it costs where that is not known beforehand, as a sentence without its end; else empty."""
+        """Return a sentence, without full stop, on costs not known beforehand; else empty."""
         return ""
 
     def expected(self, chunks: int) -> Usage:
-        """About what it will ask of language models where that is not known beforehand, as it was with other corpora; nothing where that
-        cannot be said."""
+        """Return a rough estimate of its language model usage where this is not known exactly.
+
+        The estimate comes from other corpora. It is empty where none is possible.
+        """
         return Usage()
 
     def lacks(self, corpus: Corpus) -> str:
-        """What it needs of a corpus that this one has not, in a sentence; empty where it has all."""
+        """Return a sentence on what the corpus lacks for it; empty where nothing is missing."""
         return ""
 
     def basis(self, corpus: Corpus) -> str:
-        """The digest of what it reads of a corpus: a build that begins with it is outdated once that is another."""
+        """Return the digest of what it reads of a corpus.
+
+        A build that begins with this operator is outdated once the digest changes.
+        """
         return corpus.digest
 
     def uncovered(self, corpus: Corpus) -> str:
-        """What of a corpus a build that begins with it does not cover, or why it is outdated, as a sentence; empty where there is nothing
-        to say."""
+        """Return a sentence on what a build that begins with it does not cover of a corpus.
+
+        It also tells why the build is outdated. Empty where there is nothing to say.
+        """
         return ""
 
     def words(self) -> str:
-        """This operator in a few words, with the parameters that matter."""
+        """Return a short description with the parameters that matter."""
         return self.title
 
     def __rshift__(self, other: BuildOperator | BuildLine) -> BuildLine:
@@ -183,20 +208,23 @@ class BuildOperator(Declared):
 
 @dataclass(frozen=True, repr=False)
 class BuildLine(OperatorLine[BuildOperator]):
-    """Building operators one after the other; refuses an order in which something is read that nobody wrote, what is made is thrown away by
-    another, or a stage comes after a later one. Raises BadParameter."""
+    """Building operators in sequence.
+
+    An order is refused in which an operator reads a part that none before writes, makes a part a
+    second time, or belongs to an earlier stage than one before it. Raises BadParameter.
+    """
 
     @staticmethod
     def unfit(before: Iterable[BuildOperator], operator: BuildOperator) -> str | None:
         return unfit(before, operator)
 
     def words(self) -> str:
-        """The line in words: `chunks of 300 tokens → noun phrases → merged by name`."""
+        """Return a description such as "chunks of 300 tokens → noun phrases → merged by name"."""
         return " → ".join(operator.words() for operator in self.operators)
 
     @property
     def editions(self) -> dict[str, int]:
-        """The editions of the operators that have more than one, by name."""
+        """Editions above 1, by the name of the operator."""
         return {
             type(operator).__name__: operator.edition
             for operator in self.operators
@@ -205,28 +233,28 @@ class BuildLine(OperatorLine[BuildOperator]):
 
     @property
     def indexes(self) -> tuple[BuildOperator, ...]:
-        """The operators that make what is searched in the graph, as vectors."""
+        """The operators that make search indexes of the graph, such as vectors."""
         return tuple(operator for operator in self.operators if operator.stage == "index")
 
     @property
     def unindexed(self) -> BuildLine:
-        """The line without these: the graph alone."""
+        """The line without the operators of stage “index”."""
         return self.without("index")
 
     @property
     def asks_chat(self) -> bool:
-        """Whether any operator asks a language model."""
+        """True if any operator uses a language model."""
         return any(operator.chats() for operator in self.operators)
 
     def models(self) -> tuple[str, ...]:
-        """The names or roles of all models that are asked, each once."""
+        """Return the names or roles of all models that the line uses, without duplicates."""
         return tuple(
             dict.fromkeys(name for operator in self.operators for name in operator.models())
         )
 
 
 def unfit(before: Iterable[BuildOperator], operator: BuildOperator) -> str | None:
-    """Why `operator` cannot follow `before`, in a sentence; None where it can."""
+    """Return the reason why `operator` cannot follow `before`, or None where it can."""
     before = tuple(before)
     written = set(GIVEN).union(*(other.writes for other in before))
     for need in operator.reads:

@@ -1,4 +1,4 @@
-"""The builds that ship, as data: rows of builds.toml, checked when loaded."""
+"""Catalogue of the builds that ship, read from builds.toml and checked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KINDS = {
     "links": "corpus graph",
 }
 """Each kind of graph in words."""
-BY = "@"  # between the id of a row and the language model that is asked in the place of the row's
+BY = "@"  # Separator between the id of a row and the language model that replaces the row's own.
 EXTRACTORS = (
     "llm",
     "described",
@@ -45,11 +45,18 @@ EXTRACTORS = (
 
 @dataclass(frozen=True)
 class Build:
-    """A line of building operators with a name. `graph` is the kind of graph, one of `KINDS`, `extractor` who
-    reads the chunks: a language model ("llm", or "paper" with the papers' settings), a parser for names and a language model for what is
-    said of them ("described"), a parser alone ("noun-phrases"), or another tool whose index was "opened"; of a corpus graph where its
-    links come from: as "given", the "nearest" documents, shared "terms", or what is "cited", as a language model finds it in "cited-llm";
-    empty where nothing is read."""
+    """A named line of building operators.
+
+    `graph` is the kind of graph, a key of `KINDS`. `extractor` tells where the facts come from:
+
+    - "llm" is a language model, "paper" the same with the settings of the papers.
+    - "described" is a parser for names with a language model for their descriptions.
+    - "names" and "noun-phrases" are parsers alone.
+    - "opened" is the index of another tool.
+    - For a corpus graph it is the origin of the links: "given" links, the "nearest" documents,
+      shared "terms", "cited" documents, or "cited-llm" where a language model finds the citations.
+    - Empty means that nothing is read.
+    """
 
     id: str
     title: str
@@ -61,16 +68,19 @@ class Build:
 
     @property
     def own(self) -> bool:
-        """Whether its line is no row of the catalogue, by whatever language model: its id is the line."""
+        """True if the line is no row of the catalogue, with any language model. The id is then the
+        line."""
         return "(" in self.id
 
     @property
     def row(self) -> str:
-        """The id of the row whose line it is, with whatever language model."""
+        """Id of the catalogue row with this line, whatever its language model."""
         return self.id.partition(BY)[0]
 
     def by(self, model: str) -> Build:
-        """This build with another language model. Raises BadParameter where it asks none.
+        """Return this build with another language model.
+
+        Raises BadParameter where it uses none.
 
         >>> from core.builds import find
         >>> find("kg-described").by("qwen-0.5b").id
@@ -90,18 +100,25 @@ class Build:
 
 @cache
 def catalogue() -> dict[str, Build]:
-    """The builds that ship, by id. Raises BadParameter with file, row, key and the nearest valid name."""
+    """Return the builds that ship, by id.
+
+    Raises BadParameter with the file, row and key, and the nearest valid name.
+    """
     return read(FILE)
 
 
 def read(file: Path) -> dict[str, Build]:
-    """The builds of one TOML file. Raises BadParameter."""
+    """Return the builds of one TOML file. Raises BadParameter."""
     return {key: Build(key, **fields) for key, fields in BUILDING.read(file, FIELDS)}
 
 
 def find(spec: str) -> Build:
-    """The build with that id, the first of a kind of graph, or the one that a line of building operators in text describes; an id may
-    name another language model behind an @, as `tkg-described@qwen-0.5b`. Raises BadParameter."""
+    """Return the build that a text names.
+
+    The text is the id of a build, a kind of graph (the first build of that kind), or a line of
+    building operators. An id may name another language model after an @, as in
+    "tkg-described@qwen-0.5b". Raises BadParameter.
+    """
     known = catalogue()
     if spec in known:
         return known[spec]
@@ -112,7 +129,8 @@ def find(spec: str) -> Build:
         return of_kind(spec)[0]
     if "(" not in spec:
         raise BadParameter(
-            f"There is no build “{shorten(spec)}”.{nearest(spec, [*known, *dict.fromkeys(b.graph for b in known.values())])}"
+            f"There is no build “{shorten(spec)}”."
+            f"{nearest(spec, [*known, *dict.fromkeys(b.graph for b in known.values())])}"
         )
     line = BUILDING.parse(spec)
     return next(
@@ -122,14 +140,23 @@ def find(spec: str) -> Build:
 
 
 def kind_of(line: BuildLine) -> str:
-    """The kind of graph that a line makes: that of the row with the same steps from the graph on, and of these of the one with the fewest
-    other settings; empty where no row has these steps.
+    """Return the kind of graph that a line makes.
+
+    It is the kind of the catalogue row with the same operators from the graph on. Among several
+    such rows, the one with the fewest different settings counts. Empty where no row has these
+    operators.
 
     >>> from core.builds.catalogue import kind_of
     >>> from core.builds.registry import BUILDING
-    >>> kind_of(BUILDING.parse("SentenceChunks() >> NounPhrases() >> Merge(longest=90) >> Vectors(of='nodes')"))
+    >>> kind_of(
+    ...     BUILDING.parse(
+    ...         "SentenceChunks() >> NounPhrases() >> Merge(longest=90) >> Vectors(of='nodes')"
+    ...     )
+    ... )
     'rkg'
-    >>> kind_of(BUILDING.parse("TokenChunks() >> NounPhrases() >> PassageGraph() >> AddSynonymEdges()"))
+    >>> kind_of(
+    ...     BUILDING.parse("TokenChunks() >> NounPhrases() >> PassageGraph() >> AddSynonymEdges()")
+    ... )
     ''
     """
     steps = _graph_steps(line)
@@ -143,18 +170,24 @@ def kind_of(line: BuildLine) -> str:
 
 
 def _graph_steps(line: BuildLine) -> list[BuildOperator]:
-    """The steps that decide what kind of graph a line makes: those that make a graph, and what comes after, but for vectors."""
+    """Return the operators that decide the kind of graph.
+
+    They are the one that makes the graph and those after it, without vectors.
+    """
     made = next((at for at, one in enumerate(line) if "graph" in one.writes), len(line))
     return [one for one in line.operators[made:] if one.stage != "index"]
 
 
 def of_kind(graph: str) -> list[Build]:
-    """The builds of a kind of graph: by a language model first, by noun phrases last."""
+    """Return the builds of a kind of graph: by a language model first, by noun phrases last."""
     return [build for build in catalogue().values() if build.graph == graph]
 
 
 def chosen(graph: str, extractor: str = "") -> Build:
-    """The build of a kind of graph by an extractor, else the first of that kind. Raises BadParameter."""
+    """Return the build of a kind of graph by an extractor, else the first of that kind.
+
+    Raises BadParameter.
+    """
     fit = of_kind(graph)
     if not fit:
         return find(graph)
@@ -171,7 +204,7 @@ def chosen(graph: str, extractor: str = "") -> Build:
 
 
 def _asking(operator: BuildOperator, model: str) -> BuildOperator:
-    """An operator with another language model, where it asks one."""
+    """Return an operator with another language model, if it uses one."""
     asked = {
         p.name: model
         for p in parameters(type(operator))

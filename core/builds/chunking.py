@@ -1,4 +1,4 @@
-"""Stage “chunk”: documents cut into chunks."""
+"""Operators of stage “chunk”, which cut documents into chunks."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from core.watch import NO_WATCH, Watch
 
 
 class Chunker(BuildOperator):
-    """Cuts each document by itself, as `core.corpus.chunks` does; a document of blanks alone has no chunk. Documents that are as they were
-    when a graph of this corpus was built with the same chunks are not cut again."""
+    """Base class of operators that cut each document by itself.
+
+    They use `core.corpus.chunks`. A document of white space alone has no chunk. Documents that are
+    unchanged since an earlier build of this corpus with the same chunker are not cut again.
+    """
 
     stage = "chunk"
     reads, writes = ("documents",), ("chunks",)
@@ -27,7 +30,7 @@ class Chunker(BuildOperator):
     def table(
         self, documents: Iterable[Document], watch: Watch = NO_WATCH, code: str = ""
     ) -> Table:
-        """The chunks of some documents, in the language of a code."""
+        """Return the chunks of some documents in the language with this code."""
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         code = "" if is_english(ctx.language) else ctx.language
@@ -41,7 +44,7 @@ class Chunker(BuildOperator):
 
 @dataclass(frozen=True, repr=False)
 class WholeDocuments(Chunker):
-    """Each document as one chunk, as sets of passages are given."""
+    """Each document as one chunk, for corpora that are given as passages."""
 
     title = "documents as they are"
 
@@ -53,7 +56,10 @@ class WholeDocuments(Chunker):
 
 @dataclass(frozen=True, repr=False)
 class TokenChunks(Chunker):
-    """Chunks of at most so many tokens, cut between words; 1,200 with 100 in common, as the In-depth Analysis sets them."""
+    """Chunks of at most `size` tokens, cut between words.
+
+    The defaults of 1,200 tokens with 100 in common are those of the In-depth Analysis.
+    """
 
     title = "chunks by tokens"
 
@@ -82,7 +88,10 @@ class TokenChunks(Chunker):
 
 @dataclass(frozen=True, repr=False)
 class SentenceChunks(Chunker):
-    """Chunks of whole sentences, as many as together have at most so many tokens; 100, as RAPTOR's leaves have."""
+    """Chunks of whole sentences with at most `size` tokens together.
+
+    The default of 100 tokens is that of RAPTOR's leaves.
+    """
 
     title = "chunks by sentences"
 
@@ -99,7 +108,10 @@ class SentenceChunks(Chunker):
 
 @dataclass(frozen=True, repr=False)
 class CharacterChunks(Chunker):
-    """Chunks of at most so many characters, cut between words; 4,096, as FastInsight cuts papers."""
+    """Chunks of at most `size` characters, cut between words.
+
+    The default of 4,096 characters is that of FastInsight for papers.
+    """
 
     title = "chunks by characters"
 

@@ -1,4 +1,4 @@
-"""Vectors put into clusters: RAPTOR's mixtures, and balanced k-means."""
+"""Clustering of vectors by RAPTOR's mixtures or by balanced k-means."""
 
 from __future__ import annotations
 
@@ -11,31 +11,44 @@ import numpy as np
 from core.errors import ModelUnavailable
 from core.watch import NO_WATCH, Watch
 
-# as RAPTOR's: of the mixtures that are compared, and of the one that is taken
+# RAPTOR's random seeds: of the mixtures that are compared, and of the final one.
 SEED, FITTED = (224, 0)
 DIMENSIONS = 10
-SHARE = 0.1  # the least probability with which a vector belongs to a cluster of a mixture
-MAX_COMPONENTS = 49  # components of a mixture
-REGULARISATION = 1e-6  # added to each variance: scikit-learn's own, which RAPTOR leaves as it is
-LEARNT = 2000  # vectors from which a mixture is learnt
-ROUNDS = 10  # of balanced k-means
-WHOLE = 20_000  # vectors that PCA is given whole; of more the covariance is summed up
-TOGETHER = 10_000  # vectors that balanced k-means puts into clusters at a time
+SHARE = 0.1  # lowest probability with which a vector belongs to a cluster of a mixture
+MAX_COMPONENTS = 49  # most components of a mixture
+REGULARISATION = 1e-6  # Added to each variance; scikit-learn's default, which RAPTOR keeps.
+LEARNT = 2000  # most vectors from which a mixture is learnt
+ROUNDS = 10  # rounds of balanced k-means
+# Most vectors for which PCA reads all at once. Beyond it the covariance is summed up in blocks.
+WHOLE = 20_000
+TOGETHER = 10_000  # most vectors that balanced k-means clusters at once
 REDUCERS = ("pca", "umap")
-Clusters = list[np.ndarray]  # of places, each ascending
+Clusters = list[np.ndarray]  # positions of the vectors, ascending in each cluster
 
 
 def mixture(
     vectors: np.ndarray, reducer: str, watch: Watch = NO_WATCH, sought: bool = False
 ) -> Clusters:
-    """RAPTOR's clusters: a Gaussian mixture on all vectors, made of few dimensions, then one inside each of its clusters; the number of
-    components, below 50, is that of the least BIC. A vector belongs to each cluster in which it has a probability above .1, so perhaps to
-    several.
+    """Cluster vectors as RAPTOR does, by two levels of Gaussian mixtures.
 
-    Few vectors of a cluster (one more than there are dimensions, or fewer) stay together. Differs from RAPTOR's code in four things:
-    vectors are made of few dimensions by PCA unless UMAP is asked for; a mixture is learnt from at most some 2,000 vectors; one that has
-    no probability above .1 is in its likeliest cluster, where the code leaves it out; and a cluster that was found twice is taken once.
-    Where it is `sought`, the number of components is found by `least_bic` without trying every number. Deterministic.
+    The first mixture is fitted to all vectors in reduced dimensions, the second inside each of its
+    clusters. The number of components, below 50, is the one with the least BIC. A vector belongs to
+    every cluster in which its probability is above 0.1, so possibly to several. A cluster stays
+    whole if it has at most one vector more than there are dimensions.
+
+    The result is deterministic. It differs from RAPTOR's code in four points:
+
+    - Dimensions are reduced by PCA unless UMAP is requested.
+    - A mixture is learnt from at most some 2,000 vectors.
+    - A vector without any probability above 0.1 is put into its likeliest cluster. The code leaves
+      it out.
+    - A cluster that is found twice is kept once.
+
+    Parameters
+    ----------
+    vectors : one row for each text.
+    reducer : "pca" or "umap".
+    sought : search the number of components by `least_bic` instead of trying every number.
     """
     found: dict[tuple[int, ...], None] = {}
     for outer in _mixed(
@@ -49,9 +62,13 @@ def mixture(
 
 
 def balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) -> Clusters:
-    """Balanced k-means: `n // size` clusters, none with more than the mean number of vectors rounded up; each vector in one (RAPTOR-K).
+    """Cluster vectors by balanced k-means (RAPTOR-K).
 
-    More than `TOGETHER` vectors are halved first, between two means, until fewer are left, so that time grows as n log n.
+    There are `n // size` clusters. None has more than the mean number of vectors, rounded up. Each
+    vector is in one cluster.
+
+    More than `TOGETHER` vectors are first halved between two means, repeatedly, so that time grows
+    as n log n.
 
     >>> import numpy as np
     >>> from core.builds.clustering import balanced
@@ -88,7 +105,7 @@ def balanced(vectors: np.ndarray, size: int, watch: Watch = NO_WATCH) -> Cluster
 
 
 def _halves(vectors: np.ndarray) -> Clusters:
-    """The vectors in two halves, ascending, by how far they lie along the line between two means."""
+    """Split vectors into two halves by their position along the line between two means."""
     from sklearn.cluster import KMeans
 
     one, other = (
@@ -101,7 +118,7 @@ def _halves(vectors: np.ndarray) -> Clusters:
 
 
 def _assigned(vectors: np.ndarray, centres: np.ndarray, room: int) -> np.ndarray:
-    """The centre of each vector: pairs by distance, the nearest first, as long as a centre has room."""
+    """Assign each vector to a centre: the nearest pairs first, as long as a centre has room."""
     distances = np.round(
         ((vectors**2).sum(1)[:, None] - 2 * vectors @ centres.T + (centres**2).sum(1)).astype(
             np.float64
@@ -118,8 +135,10 @@ def _assigned(vectors: np.ndarray, centres: np.ndarray, room: int) -> np.ndarray
 
 
 def least_bic(bic: Callable[[int], float], most: int) -> int:
-    """The number from 1 to `most` with the least BIC, as far as it is found by trying 1, 2, 4, 8 ..., and then those half way between the
-    best and the nearest that were tried: some 14 of 49.
+    """Search the number from 1 to `most` with the least BIC.
+
+    First 1, 2, 4, 8 and so on are tried, then the numbers half way between the best and its nearest
+    neighbours tried. Of 49 numbers, some 14 are tried. The search may miss the least BIC.
 
     >>> from core.builds.clustering import least_bic
     >>> tried = {}
@@ -142,7 +161,7 @@ def least_bic(bic: Callable[[int], float], most: int) -> int:
 
 
 def _mixed(points: np.ndarray, watch: Watch, sought: bool) -> Clusters:
-    """The clusters of a Gaussian mixture, those with nothing in them left out."""
+    """Return the non-empty clusters of a Gaussian mixture."""
     from sklearn.mixture import GaussianMixture
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
@@ -162,18 +181,22 @@ def _mixed(points: np.ndarray, watch: Watch, sought: bool) -> Clusters:
         )
 
     if sought:
-        with threadpool_limits(1):  # of so little work each thread more costs more than it does
+        with threadpool_limits(1):  # for so little work, more threads cost more than they save
             count = least_bic(bic, most)
     else:
         count = 1 + int(np.argmin([bic(components) for components in range(1, most + 1)]))
     best = GaussianMixture(count, reg_covar=REGULARISATION, random_state=FITTED).fit(learnt)
     shares = best.predict_proba(points)
-    shares[np.arange(n), shares.argmax(axis=1)] = 1.0  # each is at least in the likeliest
+    # each vector is at least in its likeliest cluster
+    shares[np.arange(n), shares.argmax(axis=1)] = 1.0
     return [np.flatnonzero(column > SHARE) for column in shares.T if (column > SHARE).any()]
 
 
 def _reduced(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
-    """The vectors in few dimensions. Raises ModelUnavailable where UMAP is asked for and not installed."""
+    """Reduce the dimensions of vectors.
+
+    Raises ModelUnavailable where UMAP is requested and not installed.
+    """
     dimensions = min(DIMENSIONS, len(vectors) - 2, vectors.shape[1])
     if dimensions < 1:
         return vectors
@@ -201,11 +224,14 @@ def _reduced(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
 
 
 def _projected(vectors: np.ndarray, dimensions: int) -> np.ndarray:
-    """Very many vectors along the directions in which they vary most, by their covariance, which is summed up block after block."""
+    """Project very many vectors on the directions of largest variance.
+
+    Their covariance is summed up block by block.
+    """
     blocks = [vectors[first : first + TOGETHER] for first in range(0, len(vectors), TOGETHER)]
     mean = sum(block.sum(axis=0, dtype=np.float64) for block in blocks) / len(vectors)
     spread = sum((centred := block - mean).T @ centred for block in blocks)
     axes = np.linalg.eigh(spread)[1][:, : -dimensions - 1 : -1]
-    # an axis has two directions
+    # The sign of an axis is arbitrary; it is fixed here.
     axes *= np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(dimensions)])
     return np.concatenate([(block - mean) @ axes for block in blocks])

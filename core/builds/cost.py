@@ -1,4 +1,7 @@
-"""What a build will cost before it starts: calls of language models, tokens, money, and time at the speed measured on this computer."""
+"""Estimate of the cost of a build before it starts.
+
+It covers calls of language models, tokens, money, and time at the speed measured on this computer.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,11 @@ from core.watch import NO_WATCH, Watch
 
 @dataclass(frozen=True)
 class Asked:
-    """What language models will be asked: calls and tokens, the seconds that it takes here where that is known, and money in a currency,
-    which is empty where none has a price."""
+    """Estimated use of language models.
+
+    `usage` holds calls and tokens. `seconds` is the time on this computer, None where it is
+    unknown. `currency` is empty where no model has a price.
+    """
 
     usage: Usage = Usage()
     seconds: float | None = None
@@ -46,10 +52,11 @@ class Asked:
         return Asked(self.usage + other.usage, seconds, money, currency)
 
     def words(self) -> str:
-        """It in a few words."""
+        """Return the estimate in a few words."""
         used = self.usage
         parts = [
-            f"about {used.calls:,} calls of a language model, {used.tokens_in:,} tokens in, {used.tokens_out:,} out"
+            f"about {used.calls:,} calls of a language model, {used.tokens_in:,} tokens in, "
+            f"{used.tokens_out:,} out"
         ]
         parts += [shown(self.money, self.currency)] if self.currency else []
         parts += [roughly(self.seconds)] if self.seconds is not None else []
@@ -58,10 +65,18 @@ class Asked:
 
 @dataclass(frozen=True)
 class Cost:
-    """Of `chunks` chunks, `missing` have not been read by this extractor; that takes `usage`, and about `seconds` where the speed on this
-    computer is known, by replies of the model or by builds like it. `later` are sentences on what cannot be said exactly before the graph
-    is there, and `rest` is about what is asked for that; `spent` is a sentence on what it has cost before it was stopped, `language` are
-    sentences on how the language of the documents fits what reads them."""
+    """Estimated cost of a build.
+
+    - `missing` of the `chunks` chunks have not been read by this extractor yet.
+    - `reading` is what language models are asked to read them.
+    - `seconds` is the total time, where the speed on this computer is known from replies of the
+      model or from similar builds.
+    - `later` holds sentences on costs that are exactly known only once the graph is built. `rest`
+      is a rough estimate of these.
+    - `spent` is a sentence on what the build has cost before it was stopped.
+    - `language` holds sentences on how well the models and parsers fit the language of the
+      documents.
+    """
 
     chunks: int
     missing: int
@@ -74,16 +89,16 @@ class Cost:
 
     @property
     def usage(self) -> Usage:
-        """What language models are asked to read the chunks."""
+        """Use of language models for reading the chunks."""
         return self.reading.usage
 
     @property
     def calls(self) -> int:
-        """About how often language models are asked in all."""
+        """Approximate number of all calls of language models."""
         return (self.reading + self.rest).usage.calls
 
     def words(self) -> str:
-        """The cost in a sentence or two."""
+        """Return the cost in a sentence or two."""
         if self.missing:
             text = f"{self.missing:,} of {self.chunks:,} chunks are to be read"
         else:
@@ -100,7 +115,7 @@ class Cost:
         return " ".join([f"{text}.", *self.after()])
 
     def after(self) -> list[str]:
-        """The sentences behind that on the chunks: what comes on top, what all takes together, and what was spent before."""
+        """Return the sentences after the first: later costs, total, time, and earlier spending."""
         both = self.usage.calls and self.rest.usage.calls
         return [
             *self.later,
@@ -110,17 +125,21 @@ class Cost:
         ]
 
     def time(self) -> list[str]:
-        """How long it takes where no language model is asked, from half to twice as long as its operators took before; nothing where one
-        of them was not measured yet."""
+        """Return a sentence on the time of a build without a language model.
+
+        It gives a range from half to twice the time that its operators took before. Empty where one
+        of them has not been measured yet.
+        """
         if self.seconds is None or self.calls:
             return []
         return [f"That takes {roughly(self.seconds)} here."]
 
 
 def cost(corpus: Corpus, build: Build, models: Models, watch: Watch = NO_WATCH) -> Cost:
-    """What a build of a corpus will cost now, with all that is kept from before. Its documents are cut for that, and nothing else is done.
+    """Estimate the present cost of a build of a corpus, given everything saved before.
 
-    Raises BadInput, StoreError, and what `watch` raises.
+    The documents are cut into chunks for this, and nothing else is done. Raises
+    BadInput, StoreError, and what `watch` raises.
     """
     ctx, made = context(corpus, models, watch=watch.quiet), Made(corpus)
     missing, reading = 0, Asked()
@@ -166,12 +185,16 @@ def cost(corpus: Corpus, build: Build, models: Models, watch: Watch = NO_WATCH) 
 
 
 def language_fit(corpus: Corpus, build: Build, models: Models) -> tuple[str, ...]:
-    """How the language of a corpus fits what a build reads it with, in sentences; none for English that is read as English."""
+    """Return sentences on how the language of a corpus fits the parsers and models of a build.
+
+    Empty for English documents that are read as English.
+    """
     own, said = corpus.language, list[str]()
     seems = corpus.language_as_found
     if seems.code and seems.code != own.code:
         said.append(
-            f"The documents seem to be in {seems.name}, and are read as {own.name}, as was chosen: names and sentences may be wrong."
+            f"The documents seem to be in {seems.name}, and are read as {own.name}, as was chosen: "
+            "names and sentences may be wrong."
         )
     if own.others:
         parts = " and ".join(
@@ -191,13 +214,14 @@ def language_fit(corpus: Corpus, build: Build, models: Models) -> tuple[str, ...
     for name in build.line.models():
         if trained := trained_elsewhere(models, name, own.code):
             said.append(
-                f"{models.title(name)} was trained on {trained} alone: vectors of {own.name} texts say little. {WHERE}"
+                f"{models.title(name)} was trained on {trained} alone: "
+                f"vectors of {own.name} texts say little. {WHERE}"
             )
     return tuple(dict.fromkeys(said))
 
 
 def _priced(usage: Usage, seconds: float | None, names: Sequence[str], ctx: BuildContext) -> Asked:
-    """What is asked, by the price of the first of these language models."""
+    """Return the estimate with its price, that of the first language model that has one."""
     price = getattr(ctx.models, "price", lambda name: None)
     found = next((one[1] for name in names if (one := price(name)) is not None), None)
     known = found is not None and found.known and bool(usage.calls)

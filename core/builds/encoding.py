@@ -1,4 +1,7 @@
-"""Vectors of the texts of a build, saved beside those of questions, so that no text is encoded twice."""
+"""Vectors of the texts of a build, saved together with those of questions.
+
+No text is encoded twice.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,10 @@ from core.models.encoders.saved_vectors import SavedVectors, SavingEncoder, vect
 from core.models.scorers import encoded_telling
 from core.runtime.cluster import Workers
 
-SCALED_ROWS = 8192  # vectors scaled together
-BATCH_TEXTS = 500  # texts looked up, or encoded, together; what a kill costs at most
-FORMER = "vectors.sqlite"  # the file in which earlier versions kept the vectors of builds
+SCALED_ROWS = 8192  # vectors scaled in one batch
+# texts looked up or encoded in one batch, the most work lost when the process is killed
+BATCH_TEXTS = 500
+FORMER = "vectors.sqlite"  # file in which earlier versions saved the vectors of builds
 FORMER_SCHEMA = Schema(
     "the vectors",
     ("create table vectors (key blob primary key, vector blob not null) without rowid",),
@@ -29,14 +33,17 @@ FORMER_SCHEMA = Schema(
 
 @dataclass(frozen=True, eq=False)
 class UnitRows:
-    """Vectors of half precision that are read as unit vectors, float32, so that very many take a third of the memory."""
+    """Half-precision vectors that are read as float32 unit vectors.
+
+    They take a third of the memory, which matters for very many vectors.
+    """
 
     vectors: np.ndarray  # float16 [n, d]
     norms: np.ndarray  # float32 [n]
 
     @classmethod
     def of(cls, vectors: np.ndarray) -> UnitRows:
-        """Those of some vectors."""
+        """Wrap vectors and compute their norms."""
         blocks = (
             vectors[first : first + SCALED_ROWS].astype(np.float32)
             for first in range(0, len(vectors), SCALED_ROWS)
@@ -46,7 +53,7 @@ class UnitRows:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Rows, and numbers in each."""
+        """Number of rows, and numbers in each."""
         return self.vectors.shape
 
     def __len__(self) -> int:
@@ -57,7 +64,10 @@ class UnitRows:
 
 
 def encoded(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray:
-    """float32 [n, d]: unit vectors by the encoder of a name or role, as they are kept or encoded now. Raises as `halves`."""
+    """Return unit vectors of texts, float32 [n, d], saved ones or encoded now.
+
+    `encoder` is the name or role of the encoder. Raises as `halves`.
+    """
     rows = UnitRows.of(halves(texts, encoder, ctx))
     whole = np.empty(rows.shape, np.float32)
     for first in range(0, len(rows), SCALED_ROWS):
@@ -68,7 +78,7 @@ def encoded(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray
 class BuildVectors:
     """Saved vectors of one encoder: float16, found and saved by text.
 
-    Those that an earlier version kept in a file for builds alone are found too.
+    Vectors that an earlier version saved in a separate file for builds are found too.
 
     Raises
     ------
@@ -83,14 +93,14 @@ class BuildVectors:
         self._saved = own or SavedVectors(vector_file(), self._signature)
 
     def find(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
-        """The vectors of those texts that are saved."""
+        """Return the saved vectors of these texts."""
         found = {text: vector for text, (vector, _) in self._saved.find(texts).items()}
         former = self._former([text for text in texts if text not in found])
         self.save(former, 0.0)
         return found | former
 
     def save(self, vectors: Mapping[str, np.ndarray], seconds: float) -> None:
-        """Save vectors that took so many seconds, unless the encoder itself has."""
+        """Save vectors that took `seconds` to encode, unless the encoder saves them itself."""
         if not self._saves_itself:
             self._saved.save(vectors, seconds)
 
@@ -112,10 +122,16 @@ def halves(
     ctx: BuildContext,
     advanced: Callable[[int], None] = lambda encoded: None,
 ) -> np.ndarray:
-    """float16 [n, d]: vectors by the encoder of a name or role in half precision, as they are kept or encoded now; `advanced` is called
-    with how many there are so far.
+    """Return vectors of texts in half precision, float16 [n, d], saved ones or encoded now.
 
-    Raises StoreError, BadParameter, ModelUnavailable, and what `ctx.watch` raises.
+    Parameters
+    ----------
+    encoder : the name or role of the encoder.
+    advanced : is called with the number of vectors that are ready so far.
+
+    Raises
+    ------
+    StoreError, BadParameter, ModelUnavailable, and what `ctx.watch` raises.
     """
     if not texts:
         return np.empty((0, 0), np.float16)
@@ -141,8 +157,11 @@ def halves(
 
 
 def halves_over(workers: Workers, encoder: str, ctx: BuildContext) -> Encode:
-    """As `halves` of blocks of texts, those that are not saved encoded over worker processes; the same vectors, whoever encodes. Raises as
-    that does, and HopscopeError where a worker dies again and again."""
+    """Return an encoding function that works like `halves` over worker processes.
+
+    Texts without a saved vector are encoded by the workers. The vectors are the same wherever they
+    are encoded. Raises as `halves`, and HopscopeError where a worker dies repeatedly.
+    """
     saved = BuildVectors(encoder, ctx)
 
     def encode(blocks: Iterable[Texts], advanced: Callable[[int], None]) -> Vectors:

@@ -1,4 +1,7 @@
-"""What extractors found in chunks, kept in SQLite: by operator, model and the chunk's text, so that no chunk is read twice."""
+"""Facts that extractors found in chunks, saved in SQLite so that no chunk is read twice.
+
+They are found by operator, model and text of the chunk.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +25,19 @@ SCHEMA = Schema(
 
 
 def key_of(operator: str, signature: str, text: str) -> bytes:
-    """The key of a chunk's facts: another for every other text, extractor or model."""
+    """Return the key of a chunk's facts, from its text, the extractor and the model."""
     return hashlib.sha256(json.dumps([SHAPE, operator, signature, text]).encode()).digest()
 
 
-ROW = "facts"  # what a row of a shipped file is known by that holds the facts of a chunk, rather than a reply
+ROW = "facts"  # marks a row of a shipped file that holds the facts of a chunk rather than a reply
 
 
 class FactStore:
-    """The facts in one SQLite file, that of the person by default, and below it those in files that ship, which are only read. Raises
-    StoreError where it cannot be used, BadInput for a damaged shipped file."""
+    """Saved facts of chunks, in one SQLite file and in files that ship.
+
+    The SQLite file is the person's own by default. Shipped files are only read, for facts that it
+    lacks. Raises StoreError where the file cannot be used, and BadInput for a damaged shipped file.
+    """
 
     def __init__(self, file: Path | None = None, shipped: Sequence[Path] = ()):
         self.file, self.shipped = file or home() / "facts.sqlite", tuple(shipped)
@@ -42,7 +48,10 @@ class FactStore:
     def found(
         self, keys: Sequence[bytes], final: Callable[[Facts], bool] = lambda facts: True
     ) -> dict[bytes, Facts]:
-        """The facts that are saved, by key; of the user's those that are final, of those that ship all."""
+        """Return the saved facts by key.
+
+        Of the person's own facts only those that are `final` are returned, of the shipped ones all.
+        """
         with self._rows.reading() as base:
             rows = by_key(base, "facts", ("key", "facts"), keys)
             read = (
@@ -55,7 +64,7 @@ class FactStore:
         }
 
     def keep(self, facts: Mapping[bytes, Facts]) -> None:
-        """Keep some facts, at once and for good."""
+        """Save facts at once and durably."""
         self._rows.save(
             "facts", ((key, zlib.compress(one.to_json().encode(), 1)) for key, one in facts.items())
         )

@@ -1,4 +1,4 @@
-"""The facts of one chunk: entities and relations, as an extractor found them."""
+"""Facts of one chunk: the entities and relations that an extractor found."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from dataclasses import dataclass, field, fields
 
 @dataclass(frozen=True)
 class Entity:
-    """A name as it is written in the chunk, its type, and what the chunk says of it."""
+    """An entity of a chunk: its name as written, its type, and a description from the chunk.
+
+    `times` counts its mentions.
+    """
 
     name: str
     type: str = ""
@@ -18,7 +21,7 @@ class Entity:
 
 @dataclass(frozen=True)
 class Relation:
-    """That two entities belong together; `name` where the relation has one (as in a triple)."""
+    """A relation of two entities; `name` where it has a label, as in a triple."""
 
     head: str
     tail: str
@@ -30,11 +33,16 @@ class Relation:
 
 @dataclass(frozen=True)
 class Facts:
-    """What an extractor found in one chunk. `unreadable` counts replies of a language model that could not be read, `dropped` entities and
-    relations that were left out since they name what is nowhere in the chunk; `notes` are what a person should know of this chunk.
+    """Entities and relations that an extractor found in one chunk.
+
+    `unreadable` counts replies of a language model that could not be read. `dropped` counts
+    entities and relations that were left out because they name something that is nowhere in the
+    chunk. `notes` are messages about this chunk for the person.
 
     >>> from core.builds.facts import Entity, Facts, Relation
-    >>> facts = Facts((Entity("Ann", "person"), Entity("Rome")), (Relation("Ann", "Rome", "lives in"),))
+    >>> facts = Facts(
+    ...     (Entity("Ann", "person"), Entity("Rome")), (Relation("Ann", "Rome", "lives in"),)
+    ... )
     >>> Facts.from_json(facts.to_json()) == facts
     True
     """
@@ -47,12 +55,12 @@ class Facts:
 
     @property
     def without_content(self) -> Facts:
-        """What is counted and noted alone."""
+        """The counts and notes without entities and relations."""
         return Facts((), (), self.unreadable, self.dropped, self.notes)
 
     def to_json(self) -> str:
-        """As one line of JSON: rows of values, in the order of the fields."""
-        # in the order of the fields, as they were set
+        """Return the facts as one line of JSON: rows of values in the order of the fields."""
+        # The instance dictionary keeps the order of the fields.
         rows = lambda items: [list(vars(item).values()) for item in items]
         return json.dumps(
             [rows(self.entities), rows(self.relations), self.unreadable, self.dropped, self.notes],
@@ -61,7 +69,7 @@ class Facts:
 
     @classmethod
     def from_json(cls, text: str) -> Facts:
-        """The facts of such a line. Raises ValueError, TypeError where it is none."""
+        """Parse a line from `to_json`. Raises ValueError or TypeError where it is none."""
         entities, relations, unreadable, dropped, notes = json.loads(text)
         return cls(
             tuple(Entity(*row) for row in entities),

@@ -1,5 +1,9 @@
-"""What is gathered of facts: texts by number and columns of numbers in little memory; and that of runs of chunks, saved in SQLite, so that
-of a changed corpus only the runs that changed are read again."""
+"""Compact collections of merged facts, and their storage by runs of chunks.
+
+Texts are numbered and numbers are kept in columns, which takes little memory. The result of each
+run of chunks is saved in SQLite. After a change of the corpus, only the changed runs are read
+again.
+"""
 
 from __future__ import annotations
 
@@ -22,31 +26,34 @@ from core.errors import StoreError
 from core.io.home import home
 from core.io.rows import DamagedFile, RowFile, Schema, by_key
 
-EDITION = 1  # one more where something else is gathered of the same facts, as what was saved is then of no use
-LONGEST, ENDING = 2_000, 1_000  # chunks of a run at most, and one in how many ends one
-MOST_BYTES = 1 << 30  # of what is saved; what was used least recently is removed beyond that
+# Increased when something else is collected from the same facts, which makes saved runs useless.
+EDITION = 1
+LONGEST, ENDING = 2_000, 1_000  # most chunks of a run, and one chunk in how many ends a run
+# largest size of the saved runs; beyond it the least recently used are removed
+MOST_BYTES = 1 << 30
 NOT_SAVED = "Merged facts were not saved, so that the next build takes longer. {}"
 SCHEMA = Schema(
     "what facts were gathered to",
     (
-        "create table runs (key blob primary key, gathered blob not null, used real not null) without rowid",
+        "create table runs (key blob primary key, gathered blob not null, used real not null) "
+        "without rowid",
     ),
     again=True,
 )
 
 
 class Collector(Protocol):
-    """What is collected of facts in the order of their chunks."""
+    """A collection that facts are added to in the order of their chunks."""
 
     def add(self, row: int, facts: Facts) -> None:
-        """Add the facts of the chunk of a row."""
+        """Add the facts of the chunk in a row."""
 
 
 C = TypeVar("C", bound=Collector)
 
 
 class Numbered(dict[str, int]):
-    """Different texts, each with its number in the order in which they came.
+    """Distinct texts, numbered in the order of their first occurrence.
 
     >>> from core.builds.gathered import Numbered
     >>> one, other = Numbered(), Numbered()
@@ -57,22 +64,28 @@ class Numbered(dict[str, int]):
     """
 
     def of(self, text: str) -> int:
-        """The number of a text."""
+        """Return the number of a text, adding it if it is new."""
         return self.setdefault(text, len(self))
 
     def include(self, other: Numbered) -> np.ndarray:
-        """The number that each text of the other has here, int32, where it is added if it is not there; last -1, for that of no text."""
+        """Add the texts of another collection, and return the number of each here, int32.
+
+        The last value is -1, so that a number of -1 (no text) stays -1.
+        """
         return np.array([*map(self.of, other), -1], np.int32)
 
     def alphabet(self) -> np.ndarray:
-        """The place of each text when they are sorted, int64."""
+        """Return the rank of each text in sorted order, int64."""
         words, places = list(self), np.empty(len(self), np.int64)
         places[sorted(range(len(words)), key=words.__getitem__)] = np.arange(len(words))
         return places
 
 
 class Columns:
-    """Columns of numbers that grow row by row, as many as its length, `i` for int32 and `d` for float64."""
+    """Columns of numbers that grow row by row.
+
+    `types` has a letter for each column: `i` for int32, `d` for float64.
+    """
 
     def __init__(self, types: str):
         self._columns = [array(type) for type in types]
@@ -80,35 +93,46 @@ class Columns:
     def add(self, *row: float) -> None:
         """Add a row."""
         for column, value in zip(self._columns, row):
-            column.append(value)  # type: ignore[arg-type]  # ints where the type is one of ints
+            column.append(value)  # type: ignore[arg-type]  # ints for type `i`
 
     def __len__(self) -> int:
         return len(self._columns)
 
     def extend(self, arrays: Sequence[np.ndarray]) -> None:
-        """Add rows, a column each. Raises ValueError where a column holds other numbers."""
+        """Add rows, given as one array per column.
+
+        Raises ValueError where an array has another type than its column.
+        """
         for column, values in zip(self._columns, arrays, strict=True):
             if values.dtype != np.dtype(column.typecode):
                 raise ValueError(f"{values.dtype} is not {column.typecode}")
             column.frombytes(values.tobytes())
 
     def include(self, other: Columns, *numbers: np.ndarray | None) -> None:
-        """Add the rows of the other, in each column the number `numbers[value]` in the place of a value, where these are given."""
+        """Add the rows of other columns.
+
+        Where `numbers` are given for a column, each value is replaced by `numbers[value]`.
+        """
         for column, values, new in zip(self._columns, other.arrays(), numbers):
             column.frombytes(
                 (values if new is None else new[values].astype(values.dtype, copy=False)).tobytes()
             )
 
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """The columns, int32 or float64, without a copy; no row can be added while they are there."""
+        """Return the columns, int32 or float64, without copying.
+
+        No row can be added while these arrays exist.
+        """
         return tuple(np.frombuffer(column, column.typecode) for column in self._columns)
 
 
 def runs(keys: Sequence[bytes]) -> Iterator[range]:
-    """The rows of chunks in runs that end where a chunk's key says so, so that a change leaves the runs before and behind it as they are.
+    """Divide chunks into runs whose ends depend on the chunks' own keys.
+
+    A change thus leaves the runs before and after it as they are.
 
     >>> from core.builds.gathered import runs
-    >>> keys = [bytes([0, 0, 0, number]) for number in (1, 0, 2, 3)]  # of 0, which 1,000 divides, a run ends
+    >>> keys = [bytes([0, 0, 0, number]) for number in (1, 0, 2, 3)]  # 1,000 divides 0: a run ends
     >>> list(runs(keys))
     [range(0, 2), range(2, 4)]
     """
@@ -124,14 +148,18 @@ def runs(keys: Sequence[bytes]) -> Iterator[range]:
 
 
 class SavedRuns:
-    """What was gathered of runs of chunks, in one SQLite file, that of the user by default. It can always be gathered again: a damaged file
-    is replaced by an empty one, and of one that cannot be used nothing is read or saved. Either is said to `note`, in a sentence."""
+    """Collections of runs of chunks, saved in one SQLite file.
+
+    It is the person's own file by default. Its content can always be computed again. A damaged file
+    is therefore replaced by an empty one, and a file that cannot be used is not read or written. In
+    both cases `note` receives a sentence.
+    """
 
     def __init__(self, note: Callable[[str], None], file: Path | None = None):
         self._note, self._rows = note, RowFile(file or home() / "gathered.sqlite", SCHEMA)
 
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Those of some keys whose run is saved, which counts as used."""
+        """Return those of some keys whose run is saved, and mark these as used."""
         with self._noting(), self._rows.reading() as base:
             known = {key for (key,) in by_key(base, "runs", ("key",), keys)}
             if base.saves:
@@ -142,7 +170,7 @@ class SavedRuns:
         return set()
 
     def found(self, key: bytes, empty: C) -> C | None:
-        """What was gathered of a run, put into what is empty; None where it cannot be read."""
+        """Load the collection of a run into an empty one; None where it cannot be read."""
         with (
             self._noting(),
             suppress(ValueError, TypeError, KeyError, OSError, EOFError, BadZipFile, zlib.error),
@@ -152,12 +180,12 @@ class SavedRuns:
         return None
 
     def keep(self, key: bytes, gathered: Collector) -> None:
-        """Save what was gathered of a run."""
+        """Save the collection of a run."""
         with self._noting():
             self._rows.save("runs", [(key, _packed(gathered), time.time())])
 
     def tidy(self) -> None:
-        """Remove what was used least recently beyond `MOST_BYTES`."""
+        """Remove the least recently used runs beyond `MOST_BYTES`."""
         older = (
             "select key, sum(length(gathered)) over (order by used desc, key) as bytes from runs"
         )
@@ -170,14 +198,15 @@ class SavedRuns:
 
     @contextmanager
     def _noting(self) -> Iterator[None]:
-        """A note of what goes wrong with the file, in the place of an error."""
+        """Turn errors of the file into notes."""
         try:
             yield
         except DamagedFile:
             try:
                 self._rows.remove_damaged()
                 self._note(
-                    f"{self._rows.file}, where merged facts are saved, was damaged and is begun anew: its rows were merged again."
+                    f"{self._rows.file}, where merged facts are saved, was damaged and is begun "
+                    "anew: its rows were merged again."
                 )
             except StoreError as error:
                 self._note(NOT_SAVED.format(error))
@@ -186,12 +215,12 @@ class SavedRuns:
 
 
 def run_key(what: str, keys: Sequence[bytes]) -> bytes:
-    """The key of what is gathered of a run of chunks with these keys: another for every other text, extractor or edition."""
+    """Return the key of a run of chunks, from their keys, `what` is collected, and the edition."""
     return hashlib.sha256(b"".join((f"{EDITION} {what}\n".encode(), *keys))).digest()
 
 
 def _packed(gathered: Collector) -> bytes:
-    """The texts and numbers of what was gathered, compressed."""
+    """Pack the texts and numbers of a collection, compressed."""
     arrays: dict[str, np.ndarray] = {}
     for name, value in vars(gathered).items():
         if isinstance(value, Numbered):
@@ -204,7 +233,10 @@ def _packed(gathered: Collector) -> bytes:
 
 
 def _filled(empty: C, packed: bytes) -> C:
-    """What is empty with the texts and numbers that were packed. Raises ValueError, KeyError and the like for what is damaged."""
+    """Fill an empty collection with packed texts and numbers.
+
+    Raises ValueError, KeyError and other errors where the data is damaged.
+    """
     with np.load(io.BytesIO(zlib.decompress(packed)), allow_pickle=False) as arrays:
         for name, value in vars(empty).items():
             if isinstance(value, Numbered):

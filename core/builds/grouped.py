@@ -1,4 +1,4 @@
-"""Which texts of a tree's layer lie together, kept from one build to the next where a corpus ships with it."""
+"""Clusters of the texts in a tree's layers, shipped with a corpus for later builds."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ import numpy as np
 from core.builds.clustering import Clusters
 from core.io.files import lines
 
-ROW = "clusters"  # what a row of a shipped file is known by that holds the clusters of a layer
+ROW = "clusters"  # marks a row of a shipped file that holds the clusters of a layer
 
 
 class ShippedClusters:
-    """The clusters of layers by what they were made of, as files that ship tell them.
+    """Clusters of layers, found by the texts and the method they were made from.
 
-    Vectors differ in their last bits from one processor to another, and clusters with them: a tree whose summaries ship can only be opened
-    elsewhere if its clusters ship too. `used` are those that were asked for, shipped or made.
+    Vectors differ in their last bits between processors, and so do the clusters. A tree whose
+    summaries ship can be opened elsewhere only if its clusters ship too. `used` holds the clusters
+    that were requested, shipped or computed.
     """
 
     def __init__(self, files: Sequence[Path] = ()):
@@ -30,7 +31,7 @@ class ShippedClusters:
         self.used: dict[str, list[list[int]]] = {}
 
     def of(self, how: str, texts: Sequence[str], make: Callable[[], Clusters]) -> Clusters:
-        """The clusters of some texts by the method `how`: those that ship, else what `make` gives."""
+        """Return the shipped clusters of some texts by the method `how`, or those of `make`."""
         key = hashlib.sha256(json.dumps([how, list(texts)]).encode()).hexdigest()
         found = self._shipped_ones().get(key)
         clusters = make() if found is None else [np.array(one, np.int64) for one in found]
@@ -38,7 +39,7 @@ class ShippedClusters:
         return clusters
 
     def rows(self) -> Iterator[Mapping[str, Any]]:
-        """A row for each layer that was asked for, by key."""
+        """Yield a row for each requested layer, by key."""
         return ({ROW: key, "places": self.used[key]} for key in sorted(self.used))
 
     def _shipped_ones(self) -> dict[str, list[list[int]]]:

@@ -1,4 +1,7 @@
-"""Which entities of a graph of documents are likely the same: names that differ in how they are spelled, and names with alike vectors."""
+"""Suggestions of entities of a document graph that may be the same.
+
+Their names differ only in spelling, or have similar vectors.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +21,23 @@ from core.languages.spelling import fold
 from core.models.base import Encoder
 from core.watch import NO_WATCH, Watch
 
-ALIKE = 0.9  # the least cosine of two names that are alike
-COMPARED = 4_000  # names whose vectors are compared: those of the entities with the most relations
-NEAREST = 3  # of each name
+ALIKE = 0.9  # least cosine of two similar names
+# most names whose vectors are compared: those of the entities with the most relations
+COMPARED = 4_000
+NEAREST = 3  # neighbours compared for each name
 OTHERS = re.compile(r"[^\w]+|_")
 DIGITS = re.compile(r"\d+")
-PLURAL = 4  # letters of a word at least whose plural is folded
+PLURAL = 4  # fewest letters of a word whose plural is folded
 REASONS = ("case", "accents", "apostrophes and punctuation", "plural")
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A merge of an entity into another, why they may be the same, how alike their names' vectors are (None where spelling says it), and of
-    how many passages each comes."""
+    """A suggested merge of one entity into another.
+
+    `cosine` is the similarity of the names' vectors, None where the spelling is the reason.
+    `passages` counts the passages of each entity.
+    """
 
     edit: Edit
     reason: str
@@ -39,7 +46,9 @@ class Suggestion:
 
 
 def spellings(name: str) -> tuple[str, ...]:
-    """A name folded step by step, in the order of REASONS: what names have in common that differ in no more than that.
+    """Return a name folded step by step, in the order of `REASONS`.
+
+    Two names with the same form at one step differ in no more than what is folded up to it.
 
     >>> from core.builds.mending import spellings
     >>> spellings("Noël’s Carols")
@@ -54,8 +63,12 @@ def spellings(name: str) -> tuple[str, ...]:
 
 
 def by_spelling(graph: Graph, mends: Mends) -> list[Suggestion]:
-    """Merges of entities whose names differ in case, accents, apostrophes, punctuation or plural alone: into the one that comes of the most
-    passages. Those that are refused are left out; of a graph whose nodes are passages or summaries there are none."""
+    """Suggest merges of entities whose names differ only in spelling.
+
+    That means case, accents, apostrophes, punctuation or plural. Each is merged into the entity of
+    its group with the most passages. Refused pairs are left out. A graph whose nodes are passages
+    or summaries has no suggestions.
+    """
     found, counts = [], _passages(graph)
     groups: dict[str, list[tuple[tuple[str, ...], int, str]]] = {}
     for node, name in _entities(graph):
@@ -89,8 +102,12 @@ def by_vectors(
     least: float = ALIKE,
     watch: Watch = NO_WATCH,
 ) -> list[Suggestion]:
-    """Merges of entities whose names have vectors of a cosine of `least` or more, the most alike first: of the 4,000 with the most
-    relations. Not where their numbers differ, as of two years, or where spelling says it already."""
+    """Suggest merges of entities whose names have similar vectors, most similar first.
+
+    The cosine is at least `least`. Names are compared among the `COMPARED` entities with the most
+    relations. Pairs are left out if their numbers differ, as in two years, or if the spelling
+    already suggests the merge.
+    """
     entities, counts = list(_entities(graph)), _passages(graph)
     if entities:
         degrees = graph.degrees(np.array([node for node, _ in entities], np.int64))
@@ -124,7 +141,7 @@ def by_vectors(
 
 
 def _may_be_same(name: str, other: str) -> bool:
-    """Whether two names have the same numbers, and differ in more than their spelling."""
+    """Return whether two names have the same numbers and differ in more than spelling."""
     return (
         DIGITS.findall(name) == DIGITS.findall(other)
         and spellings(name)[-1] != spellings(other)[-1]
@@ -132,14 +149,17 @@ def _may_be_same(name: str, other: str) -> bool:
 
 
 def _entities(graph: Graph) -> Iterator[tuple[int, str]]:
-    """The nodes with their names; none where nodes have levels, as passages and summaries do."""
+    """Yield the nodes with their names.
+
+    Nothing where nodes have levels, because they are then passages and summaries.
+    """
     table: Table | None = graph.columns.nodes
     if table is None or not table.has("level"):
         yield from enumerate(graph.names(range(graph.n_nodes)))
 
 
 def _passages(graph: Graph) -> np.ndarray:
-    """Of how many chunks each node comes; of a graph without any, its edges."""
+    """Return the number of chunks of each node; in a graph without chunks, its degree."""
     table = graph.columns.nodes
     if table is not None and table.has("chunks"):
         return table.lists("chunks").counts

@@ -1,4 +1,4 @@
-"""Which names of entities mean the same."""
+"""Folding of entity names, so that names of the same entity become equal."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ from functools import lru_cache
 
 READINGS = ("unicode", "code")
 OTHERS = re.compile(r"[^a-z0-9 ]")
-LONGEST_CACHED = 100  # characters: names come again and again, texts do not
+LONGEST_CACHED = 100  # characters; names recur, whole texts do not
 
 
 def folded(name: str, reading: str = "unicode") -> str:
-    """Return what names of one entity have in common: case and white space folded, all letters kept.
+    """Return the common form of names of one entity: case and white space folded.
 
-    Read as the published code does, everything but A-Z, a-z, 0-9 becomes white space first, so that a
-    name in other letters is empty. It is not `core.languages.spelling.fold`, as saved facts and graphs
-    that ship are put together by it; names in other typography are joined by a mend.
+    By default all letters are kept. With the reading of the published code ("code"), everything but
+    A-Z, a-z and 0-9 first becomes white space, so a name in other letters is empty.
+
+    This is not `core.languages.spelling.fold`, because saved facts and shipped graphs depend on
+    this form. Names in other typography are joined by a mend.
 
     >>> from core.builds.naming import folded
     >>> folded(" José  DÍAZ-2 "), folded(" José  DÍAZ-2 ", "code")

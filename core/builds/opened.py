@@ -1,4 +1,7 @@
-"""Stage “chunk”: the chunks and the graph of an index of another tool, as they were opened with the corpus."""
+"""Operator that takes chunks and graph from an index of another tool.
+
+The index was opened together with the corpus. The operator belongs to stage “chunk”.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,12 @@ from core.parameters import param
 
 @dataclass(frozen=True, repr=False)
 class OpenedIndex(BuildOperator):
-    """The chunks, entities, relations, communities and reports of the index of `tool` that the corpus was opened from (`corpus open`).
-    Nothing is read or extracted; the report says what of the index was left out. Documents that the corpus got since are not in it."""
+    """Chunks, entities, relations, communities and reports from the index of `tool`.
+
+    The corpus was opened from this index (`corpus open`). Nothing is read or extracted. The report
+    tells what of the index was left out. Documents that were added to the corpus later are not
+    included.
+    """
 
     stage = "chunk"
     title = "index of another tool"
@@ -41,14 +48,15 @@ class OpenedIndex(BuildOperator):
 
     @property
     def called(self) -> str:
-        """The tool's name."""
+        """Name of the tool."""
         return TOOLS[self.tool].title
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         taken = opened_of(made.corpus, self.tool)
         if taken is None:
             raise BadInput(
-                f"{self.lacks(made.corpus)} Open its folder with: python -m core corpus open FOLDER --name NAME"
+                f"{self.lacks(made.corpus)} Open its folder with: "
+                "python -m core corpus open FOLDER --name NAME"
             )
         covered = coverage(made.corpus, taken)
         if not covered.holds:

@@ -1,4 +1,4 @@
-"""Every building operator by name, and the grammar of lines of them."""
+"""Registry of all building operators by name, and the grammar of their lines."""
 
 from __future__ import annotations
 

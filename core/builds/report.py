@@ -1,4 +1,4 @@
-"""The report of a build: counts, notes, and what models cost."""
+"""Report of a build: counts, notes and the costs of models."""
 
 from __future__ import annotations
 
@@ -22,9 +22,12 @@ GRAPH, INDEX = "graph", "index"
 
 @dataclass(frozen=True)
 class StepCost:
-    """What one step of a build cost: wall-clock seconds, and what language models were asked for it, replies that were saved before
-    included as they cost when they were made. `part` is the `GRAPH` or the `INDEX` over it, as the In-depth Analysis divides both (Figures
-    4 and 5): communities, their reports and vectors are of the index."""
+    """Cost of one step of a build.
+
+    `seconds` is wall-clock time. `usage` is the use of language models; it includes saved replies
+    at the cost of when they were made. `part` is `GRAPH` or `INDEX`, as the In-depth Analysis
+    divides them (Figures 4 and 5). Communities, their reports and vectors belong to the index.
+    """
 
     step: str
     part: str
@@ -33,11 +36,16 @@ class StepCost:
 
 
 def step_costs(report: Mapping[str, Any]) -> tuple[StepCost, ...]:
-    """The steps of a build in their order, by its report as it is saved; none of a report from before they were counted.
+    """Return the costs of the steps in order, from a saved report.
+
+    Empty for a report of a version that did not count them.
 
     >>> from core.builds.report import step_costs
-    >>> step_costs({"steps": [{"step": "merged", "part": "graph", "seconds": 0.5, "calls": 0, "tokens_in": 0, "tokens_out": 0}]})
-    (StepCost(step='merged', part='graph', seconds=0.5, usage=Usage(calls=0, tokens_in=0, tokens_out=0, texts=0)),)
+    >>> row = {"step": "merged", "part": "graph", "seconds": 0.5}
+    >>> row |= {"calls": 0, "tokens_in": 0, "tokens_out": 0}
+    >>> step_costs({"steps": [row]})  # doctest: +NORMALIZE_WHITESPACE
+    (StepCost(step='merged', part='graph', seconds=0.5,
+     usage=Usage(calls=0, tokens_in=0, tokens_out=0, texts=0)),)
     """
     return tuple(
         StepCost(
@@ -50,12 +58,15 @@ def step_costs(report: Mapping[str, Any]) -> tuple[StepCost, ...]:
     )
 
 
-SAVED_MERGES, SAVED_NEAR = 500, 200  # rows that a report saves
+SAVED_MERGES, SAVED_NEAR = 500, 200  # most rows of each sort in a saved report
 
 
 @dataclass(frozen=True)
 class NameMerge:
-    """A name that a build made one with another: by which rule, in how many documents, and the ids of some of them."""
+    """A name that a build merged into another.
+
+    `rule` is the reason, `times` the number of documents, and `documents` the ids of some of them.
+    """
 
     name: str
     into: str
@@ -66,7 +77,10 @@ class NameMerge:
 
 @dataclass(frozen=True)
 class NearMerge:
-    """A name that may be part of several others in the same document, so that it was left as it is: in how many documents, and some."""
+    """A name left as it is because it may be part of several others in its document.
+
+    `times` is the number of documents, and `documents` holds the ids of some of them.
+    """
 
     name: str
     candidates: tuple[str, ...]
@@ -76,8 +90,12 @@ class NearMerge:
 
 @dataclass(frozen=True)
 class NameMerges:
-    """The names that a build made one, and those that it nearly did, the most frequent first, and how many of each there are in all;
-    `refused` are the pairs that a person had said are not the same, `separated` those of them that it would have made one."""
+    """Names that a build merged, and names that it nearly merged, most frequent first.
+
+    `made_in_all` and `near_in_all` count all of them, not only the saved rows. `refused` holds the
+    pairs that a person marked as different. `separated` holds those of them that the build would
+    have merged.
+    """
 
     made: tuple[NameMerge, ...] = ()
     near: tuple[NearMerge, ...] = ()
@@ -94,7 +112,7 @@ class NameMerges:
         separated: Iterable[tuple[str, str]] = (),
         refused: Iterable[tuple[str, str]] = (),
     ) -> NameMerges:
-        """The rows that a report saves of all."""
+        """Select the rows that a report saves."""
         first = lambda rows, most: tuple(
             sorted(rows, key=lambda one: (-one.times, one.name))[:most]
         )
@@ -102,11 +120,14 @@ class NameMerges:
         return cls(*saved, len(made), len(near), tuple(sorted(separated)), tuple(sorted(refused)))
 
     def differ_with(self, refused: Set[tuple[str, str]]) -> bool:
-        """Whether the build would make other names one where these pairs are not the same: one that it made, one less of two that a name
-        may be, or none any more of those that it separated.
+        """Return whether the build would merge other names if these pairs are different.
+
+        This is so if a pair was merged, if a name has only one candidate left, or if a separated
+        pair is no longer refused.
 
         >>> from core.builds.report import NameMerge, NameMerges
-        >>> merges = NameMerges.of([NameMerge("Hood", "Amy Hood", "part of a name", 1, ("call",))], [])
+        >>> merge = NameMerge("Hood", "Amy Hood", "part of a name", 1, ("call",))
+        >>> merges = NameMerges.of([merge], [])
         >>> merges.differ_with({("Amy Hood", "Hood")}), merges.differ_with({("Amy", "Hood")})
         (True, False)
         """
@@ -123,11 +144,15 @@ class NameMerges:
 
 
 def name_merges(report: Mapping[str, Any]) -> NameMerges:
-    """The merges of names of a build, by its report as it is saved; none of a report of a line that resolves no names.
+    """Return the name merges of a build, from its saved report.
+
+    Empty for a line that resolves no names.
 
     >>> from core.builds.report import name_merges
-    >>> row = {"name": "Hood", "into": "Amy Hood", "rule": "part of a name", "times": 2, "documents": ["call-1", "call-2"]}
-    >>> name_merges({"joined": {"made": [row], "near": [], "made_in_all": 1, "near_in_all": 0}}).made[0].into
+    >>> row = {"name": "Hood", "into": "Amy Hood", "rule": "part of a name", "times": 2}
+    >>> row["documents"] = ["call-1", "call-2"]
+    >>> joined = {"made": [row], "near": [], "made_in_all": 1, "near_in_all": 0}
+    >>> name_merges({"joined": joined}).made[0].into
     'Amy Hood'
     """
     return from_plain(NameMerges, report["joined"]) if "joined" in report else NameMerges()
@@ -135,30 +160,32 @@ def name_merges(report: Mapping[str, Any]) -> NameMerges:
 
 @dataclass(eq=False)
 class BuildReport:
-    """What building operators report: `counts` by what is counted (chunks, extracted, kept, unread ...), and notes for a person."""
+    """Collected results of building operators.
+
+    `counts` has a name for each thing that is counted, such as chunks, extracted, kept or unread.
+    `notes` are messages for the person.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     usage: Usage = Usage()
-    # of replies that were saved before, as they cost when they were made
-    usage_saved: Usage = Usage()
+    usage_saved: Usage = Usage()  # of saved replies, at the cost of when they were made
     seconds: dict[str, float] = field(default_factory=dict)  # by operator
     steps: list[StepCost] = field(default_factory=list)
-    fresh: int = 0  # texts that were read or encoded now, rather than found saved
-    models: tuple[str, ...] = ()  # the titles of the language models that it rests on
-    joined: NameMerges | None = None  # of a line that resolves names
-    shipped: dict[str, Any] | None = (
-        None  # where it came with the corpus: what it took when it was made (`core.builds.shipped`)
-    )
+    fresh: int = 0  # texts that were read or encoded now instead of being found saved
+    models: tuple[str, ...] = ()  # titles of the language models that the build rests on
+    joined: NameMerges | None = None  # set by a line that resolves names
+    # What it took to make the build, if it came with the corpus (`core.builds.shipped`).
+    shipped: dict[str, Any] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def count(self, **more: int) -> None:
-        """Add to counts, from whatever thread."""
+        """Add to the counts, from any thread."""
         with self._lock:
             self.counts.update(more)
 
     def used(self, reply: Reply) -> None:
-        """Add what a reply cost, nothing where it was saved; from whatever thread."""
+        """Add the cost of a reply, from any thread. A saved reply costs nothing now."""
         with self._lock:
             if reply.cached:
                 self.counts["replies kept"] += 1
@@ -167,7 +194,7 @@ class BuildReport:
                 self.usage += Usage(1, reply.tokens_in, reply.tokens_out)
 
     def include(self, part: BuildReport) -> None:
-        """Add what another process reports of its part of the work."""
+        """Add the report of another process about its part of the work."""
         with self._lock:
             self.counts.update(part.counts)
             self.usage, self.usage_saved = (
@@ -184,13 +211,13 @@ class BuildReport:
         self.__dict__.update(state, _lock=threading.Lock())
 
     def note(self, text: str) -> None:
-        """Add a note, once; from whatever thread."""
+        """Add a note unless it is already there, from any thread."""
         with self._lock:
             if text not in self.notes:
                 self.notes.append(text)
 
     def plain(self) -> dict[str, Any]:
-        """The report as plain data."""
+        """Return the report as plain data."""
         used, saved = self._counted(self.usage), self._counted(self.usage_saved)
         seconds = {name: round(took, 1) for name, took in self.seconds.items()}
         counts = dict(sorted(self.counts.items()))

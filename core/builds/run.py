@@ -1,4 +1,4 @@
-"""Builds at work: a corpus taken through a line, the graph stored beside it, and opened again."""
+"""Running builds: a corpus is taken through a line, and the graph is stored and opened."""
 
 from __future__ import annotations
 
@@ -41,27 +41,40 @@ from core.types import Usage
 from core.watch import NO_WATCH, Watch
 
 VERSION = 1
-BUILT = "built.json"  # beside a graph: what it was built from, and the report
+BUILT = "built.json"  # file in the folder of a graph with what it was built from, and the report
 CHANGED = (
     "The documents have changed since it was built. Only what depends on the changes is made anew."
 )
-EARLIER = "It was built by an earlier version, which made another graph of them. What was read and replied is not asked again."
-RENAMED = "Since it was built, names were marked as not the same, or as the same after all. Building it anew takes that up."
-UNCOVERED = "what of its corpus it does not cover"  # on an opened graph
-SHIPPED_EXTRACTOR = "noun-phrases"  # who read the chunks of what ships as facts
-MANY_CHUNKS = 5_000  # from which memory that a step no longer uses is handed back before the next
-NEXT = (
-    "-next"  # behind the name of a graph's folder: where the next one is made while this one serves
+EARLIER = (
+    "It was built by an earlier version, which made another graph of them. "
+    "What was read and replied is not asked again."
 )
+RENAMED = (
+    "Since it was built, names were marked as not the same, or as the same after all. "
+    "Building it anew takes that up."
+)
+# Under this name an opened graph holds a sentence on the parts of the corpus that it lacks.
+UNCOVERED = "what of its corpus it does not cover"
+SHIPPED_EXTRACTOR = "noun-phrases"  # the extractor of shipped facts
+# Number of chunks from which unused memory is returned to the system before each step.
+MANY_CHUNKS = 5_000
+# Suffix of the folder in which a new graph is made while the present one is still used.
+NEXT = "-next"
 
 
 @dataclass(frozen=True)
 class Status:
-    """The status of a build of a corpus. `current` where it was built of the documents as they are now, by operators that make the same
-    today; else `outdated` says in a sentence which of the two has changed; where these are only names that a person marked as the same or
-    not, it is `renamed`, and serves until it is built anew. `uncovered` says what of the corpus its graph does not cover,
-    though it is current, as of an opened index after documents were added. `report` is that of its last run, `graph` the digest of the
-    graph that this made."""
+    """Status of a build of a corpus.
+
+    - `current` is true if the graph was built of the present documents by operators that would make
+      the same graph today.
+    - `outdated` is a sentence on what has changed; empty if it is current.
+    - `renamed` is true if only names were marked as the same or as different since. The graph is
+      then usable until it is built anew.
+    - `uncovered` is a sentence on parts of the corpus that a current graph does not cover, as with
+      an opened index after documents were added.
+    - `report` is the report of the last run. `graph` is the digest of its graph.
+    """
 
     build: Build
     built: bool
@@ -71,28 +84,37 @@ class Status:
     graph: str = ""
     outdated: str = ""
     uncovered: str = ""
-    indexed: bool = (
-        True  # whether its indexes were made with it; else a question makes those that it reads
-    )
+    # Whether its indexes were built with it. If not, a question builds those that it reads.
+    indexed: bool = True
     renamed: bool = False
 
     @property
     def serves(self) -> bool:
-        """Whether its graph can be opened: that of the documents as they are, or an earlier one while the next is being built."""
+        """True if its graph can be opened.
+
+        The graph fits the present documents, or it is an earlier one while the next is being built.
+        """
         return self.current or self.renamed or (self.built and _is_locked(self.folder))
 
 
 def open_graph(corpus: Corpus, build: str | Build) -> Graph:
-    """The graph that a build made of a corpus; while it is being built anew, the one before. Raises BadParameter for an unknown build,
-    StoreError where it is not built yet or is outdated and nobody is at it."""
+    """Open the graph of a build; while it is being built anew, the earlier one.
+
+    Raises BadParameter for an unknown build. Raises StoreError where it is not built yet, or is
+    outdated and not being built.
+    """
     one = _build(build)
     now = status(corpus, one)
-    how = f"build it on the page Texts, or with: python -m core corpus build {corpus.name} --graph {_word(one)}"
+    how = (
+        "build it on the page Texts, or with: "
+        f"python -m core corpus build {corpus.name} --graph {_word(one)}"
+    )
     if not now.built:
         raise StoreError(f"“{one.title}” of {corpus.name} is not built yet; {how}")
     if not now.serves:
         raise StoreError(
-            f"“{one.title}” of {corpus.name} is outdated. {now.outdated}{'' if one.extractor == 'opened' else f' So {how}'}"
+            f"“{one.title}” of {corpus.name} is outdated. {now.outdated}"
+            f"{'' if one.extractor == 'opened' else f' So {how}'}"
         )
     graph = Graph.open(now.folder)
     graph.derived.shelf(UNCOVERED).values[""] = RENAMED if now.renamed else now.uncovered
@@ -100,13 +122,16 @@ def open_graph(corpus: Corpus, build: str | Build) -> Graph:
 
 
 def uncovered(graph: Graph) -> str:
-    """What of its corpus a graph that `open_graph` opened does not cover, as a sentence; empty where it covers all."""
+    """Return a sentence on the parts of its corpus that an opened graph does not cover.
+
+    The graph comes from `open_graph`. Empty where it covers all.
+    """
     source = graph if graph.edited_from is None else graph.edited_from.graph
     return source.derived.shelf(UNCOVERED).values.get("", "")
 
 
 def status(corpus: Corpus, build: str | Build) -> Status:
-    """The status of a build of a corpus."""
+    """Return the status of a build of a corpus."""
     one = _build(build)
     folder = place(corpus, one)
     try:
@@ -152,19 +177,22 @@ def status(corpus: Corpus, build: str | Build) -> Status:
 
 
 def _refused(corpus: Corpus) -> set[tuple[str, str]]:
-    """The pairs of names that a person said are not the same; none where what is saved is damaged."""
+    """Return the pairs of names that a person marked as different.
+
+    Empty where the saved pairs are damaged.
+    """
     with suppress(StoreError):
         return set(mends_of(corpus).refused)
     return set()
 
 
 def _read_as(corpus: Corpus) -> str:
-    """The code of the language as which a corpus is read: English where none was found."""
+    """Return the code of the language that a corpus is read in: English where none was found."""
     return corpus.language.code or ENGLISH
 
 
 def _other_language(code: str, corpus: Corpus) -> str:
-    """That a graph was made of the documents as texts in another language, in a sentence."""
+    """Return a sentence saying that a graph was built in another language."""
     before, now = (
         known.name if (known := language(one)) else one for one in (code, _read_as(corpus))
     )
@@ -174,11 +202,23 @@ def _other_language(code: str, corpus: Corpus) -> str:
 
 
 def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
-    """The build that is meant by an id, a kind of graph or a line: of a kind (kg, tkg ...) the first that is built of the documents as
-    they are or (`shipped`) came with them, an opened index first and noun phrases last, or else serves while it is built anew; where none
-    is, the one that asks no language model, and that the corpus has all for: by noun phrases where what a parser found in these documents
-    came with them, else the first. An id that is a kind's name as well, as `chunks`, is that build, whatever else of its kind is built: a
-    line that names it asks the same graph wherever it runs. Raises BadParameter."""
+    """Return the build that a text means for a corpus.
+
+    The text is the id of a build, a kind of graph such as "kg" or "tkg", or a line. For a kind of
+    graph, the first of these is returned:
+
+    - A build that is current or (with `shipped`) came with the corpus. An opened index comes first,
+      noun phrases last.
+    - A build that is usable while it is built anew.
+    - A build without a language model. If facts of a parser came with the documents, it is the one
+      by noun phrases.
+    - Any other build of this kind.
+
+    Builds that need something that the corpus lacks are left out, unless all do.
+
+    An id that is also the name of a kind, such as "chunks", always means the build with this id. A
+    line that names it therefore searches the same graph wherever it runs. Raises BadParameter.
+    """
     known = builds_of(corpus)
     kind = sorted(
         (one for one in known.values() if one.graph == spec),
@@ -202,9 +242,10 @@ def build_for(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
 
 
 def own_builds(corpus: Corpus) -> dict[str, Build]:
-    """The builds of a corpus by a line that is no row of the catalogue, as built here before: by that line.
+    """Return the builds of a corpus by lines that are not in the catalogue, by line.
 
-    Of such a build the record beside the graph has the line as its name; what cannot be read is left out.
+    They were built here before. The record of such a build has its line as its name. Records that
+    cannot be read are left out.
     """
     found: dict[str, Build] = {}
     for file in sorted((corpus.folder / "graphs").glob(f"*/{BUILT}")):
@@ -216,7 +257,10 @@ def own_builds(corpus: Corpus) -> dict[str, Build]:
 
 
 def built_as(graph: Graph) -> Build | None:
-    """The build that made a graph, by the report beside it; None where none can be read."""
+    """Return the build that made a graph, from the record in its folder.
+
+    None where no record can be read.
+    """
     try:
         return find(json.loads(((graph.folder or Path()) / BUILT).read_text("utf-8"))["build"])
     except (OSError, ValueError, KeyError, TypeError, BadParameter):
@@ -224,7 +268,7 @@ def built_as(graph: Graph) -> Build | None:
 
 
 def place(corpus: Corpus, build: Build) -> Path:
-    """The folder of a build's graph: named by its line, in the folder of its corpus."""
+    """Return the folder of a build's graph: named by its line, in the folder of its corpus."""
     return corpus.folder / "graphs" / hashlib.sha256(repr(build.line).encode()).hexdigest()[:16]
 
 
@@ -238,7 +282,7 @@ def context(
     spending: BuildSpending | None = None,
     workers: Workers | None = None,
 ) -> BuildContext:
-    """What the operators of a build of this corpus work with."""
+    """Return the environment of the operators for a build of this corpus."""
     files = shipped_replies(corpus)
     replies, facts = (
         saved or SavedReplies(shipped=files),
@@ -272,15 +316,28 @@ def build(
     indexed: bool = True,
     workers: Workers | None = None,
 ) -> Graph:
-    """The graph that a build makes of a corpus, stored and opened; only what depends on what has changed is made anew.
+    """Build the graph of a corpus, store and open it.
 
-    What each chunk told and each reply of a language model is kept as it comes, so that a build that was cancelled or killed goes on from
-    there; replies come from `saved`, by default the person's own with those that ship with the corpus, as what its chunks told does. A
-    language model is asked `lanes` things at a time where it can. The graph before serves until this one is whole, with its vectors; where
-    not `indexed` none are made, as a question makes those that it reads. It stops before it would go over a `cap`, with what it spent
-    before it was stopped the last time. With `workers`, chunks are read and vectors made by these processes: the same graph, byte by byte.
+    Only what depends on changes is computed anew. The facts of each chunk and each reply of a
+    language model are saved at once, so a cancelled or killed build continues from there. The
+    earlier graph stays usable until this one is complete with its vectors.
 
-    Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed (NothingRead), CapReached, and what `watch` raises.
+    Parameters
+    ----------
+    build : a build, or a text that names one.
+    report : collects counts, notes and costs.
+    saved : saved replies of language models. By default the person's own, and those that ship with
+        the corpus. Facts are looked up likewise.
+    lanes : the number of parallel requests to a local language model.
+    cap : the build stops before it would cost more, including what it cost before it was last
+        stopped.
+    indexed : also build the indexes. Otherwise a question builds those that it reads.
+    workers : processes that read chunks and encode texts. The graph is the same byte by byte.
+
+    Raises
+    ------
+    BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed (NothingRead), CapReached, and
+        what `watch` raises.
     """
     one = _build(build)
     if workers is not None and cap is not None and one.line.asks_chat:
@@ -336,7 +393,10 @@ def build(
 
 
 def _came(corpus: Corpus, build: Build, ctx: BuildContext) -> None:
-    """Report which language models a build rests on; of one that came with the corpus what they took when it was made."""
+    """Report which language models a build rests on.
+
+    For a build that came with the corpus, also report what they took when it was made.
+    """
     asked = tuple(
         dict.fromkeys(
             ctx.models.title(name) for name in build.line.models() if ctx.models.is_chat(name)
@@ -353,7 +413,7 @@ def _came(corpus: Corpus, build: Build, ctx: BuildContext) -> None:
 
 
 def being_built(corpus: Corpus, build: str | Build) -> bool:
-    """Whether some process is at a build of a corpus."""
+    """Return whether a process is running a build of a corpus."""
     return _is_locked(place(corpus, _build(build)))
 
 
@@ -363,7 +423,10 @@ def _is_locked(folder: Path) -> bool:
 
 
 def _at_work(folder: Path) -> Path:
-    """What is locked while a graph is built: something beside its folder, so that its store may lock that for itself."""
+    """Return the path that is locked while a graph is built.
+
+    It lies next to the graph's folder, because the store locks the folder itself.
+    """
     return folder.with_name(f"{folder.name}-{AT_WORK}")
 
 
@@ -383,7 +446,7 @@ def _built(
         part.watch.report(operator.title.capitalize(), 0.0)
         made = _timed(operator, made, part, took)
     graph = (made if stored else _stored(made, build, folder, temporary)).graph
-    assert graph is not None and made.chunks is not None  # what was stored
+    assert graph is not None and made.chunks is not None  # `_stored` has made both
     if (
         not graph.n_nodes
         and not _bare(build)
@@ -399,8 +462,10 @@ def _built(
 
 
 def _part(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
-    """The context of one operator of a line, whose progress is a part of the whole; the time left is that of this operator,
-    as one takes no time and another hours."""
+    """Return the context of one operator, with its share of the progress of the line.
+
+    The remaining time is that of this operator, because one takes no time and another takes hours.
+    """
 
     part = ctx.watch.part(number / len(line), (number + 1) / len(line))
     return replace(
@@ -431,7 +496,10 @@ def _timed(
 
 
 def _part_of(operator: BuildOperator) -> str:
-    """Whether a step makes the graph, or groups it and describes the groups, or makes vectors, which is its index."""
+    """Return the part of the graph that a step belongs to: `GRAPH` or `INDEX`.
+
+    The index consists of communities, their reports, and vectors.
+    """
     if operator.stage == "index" or (
         operator.stage in ("group", "tell") and "graph" in operator.reads
     ):
@@ -440,8 +508,11 @@ def _part_of(operator: BuildOperator) -> str:
 
 
 def _stored(made: Made, build: Build, folder: Path, temporary: Path) -> Made:
-    """The graph with the chunks, in a temporary folder until it is whole, or in its own where that holds the same; one without nodes
-    where none was made."""
+    """Store the graph with its chunks in a temporary folder.
+
+    If the final folder already holds the same graph, that one is opened. If no operator made a
+    graph, one without nodes is stored.
+    """
     if made.chunks is None:
         raise BadParameter(f"The build “{build.title}” cuts no chunks; begin it with a chunker.")
     graph = made.graph or assemble(made.corpus.name, [], [], {}, {}, made.chunks)
@@ -452,7 +523,7 @@ def _stored(made: Made, build: Build, folder: Path, temporary: Path) -> Made:
 
 
 def _placed(folder: Path) -> str:
-    """The digest of the graph in a folder; empty where there is none that can be read."""
+    """Return the digest of the graph in a folder; empty where none can be read."""
     try:
         return str(read_meta(folder)["digest"])
     except (StoreError, KeyError):
@@ -464,7 +535,7 @@ def _build(build: str | Build) -> Build:
 
 
 def _word(build: Build) -> str:
-    """How the command line names a build."""
+    """Return the name of a build on the command line."""
     if build.own:
         return f'"{build.id}"'
     if build.extractor:
@@ -473,5 +544,5 @@ def _word(build: Build) -> str:
 
 
 def _bare(build: Build) -> bool:
-    """Whether a build makes no nodes, only chunks and what is searched in them."""
+    """Return whether a build makes no nodes, only chunks and indexes of them."""
     return all(operator.stage in ("chunk", "index") for operator in build.line)

@@ -1,4 +1,7 @@
-"""What ships with a corpus for its graphs: the facts of its chunks, and the replies of language models, so that they open without one."""
+"""Data that ships with a corpus so that its graphs open without a language model.
+
+It consists of the facts of chunks and the replies of language models.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +28,18 @@ NAME = "replies.jsonl.gz"
 """What the file is called, in the folder of the corpus's data."""
 FACTS = "facts.jsonl.gz"
 """What the file is called that holds what the chunks told without any language model."""
-HEAD = "about"  # what the first row of such a file holds: of which documents and chunks it is, and its builds
+# Key in the first row of such a file, which holds digests of documents and chunks, and the builds.
+HEAD = "about"
 
 
 @dataclass(frozen=True)
 class ShippedBuild:
-    """A build that ships: its id, its line in text, the titles of its language models, and what they took when they were asked: calls,
-    tokens, and seconds by the clock. `unreadable` of their replies could not be read."""
+    """A build that ships with a corpus.
+
+    `build` is its id, `line` its line as text, and `models` the titles of its language models.
+    `calls`, tokens and `seconds` (wall-clock time) are what the models took. `unreadable` counts
+    replies that could not be read.
+    """
 
     build: str
     line: str
@@ -45,17 +53,22 @@ class ShippedBuild:
 
     @property
     def usage(self) -> Usage:
-        """What the language models took."""
+        """Use of the language models."""
         return Usage(self.calls, self.tokens_in, self.tokens_out)
 
     def words(self) -> str:
-        """Who made it, in what time, and how much could not be read.
+        """Return a sentence on the models, the time and the share of unreadable replies.
 
         >>> from core.builds.shipped import ShippedBuild
-        >>> ShippedBuild("kg-described", "", ("Qwen",), 2, 3, 900, 100, 7200.0, 1).words()
-        'Made by Qwen of 2 chunks: 3 calls, 1,000 tokens, 2.0 hours; 1 of its replies (33.3 %) could not be read'
+        >>> one = ShippedBuild("kg-described", "", ("Qwen",), 2, 3, 900, 100, 7200.0, 1)
+        >>> one.words()  # doctest: +NORMALIZE_WHITESPACE
+        'Made by Qwen of 2 chunks: 3 calls, 1,000 tokens, 2.0 hours;
+         1 of its replies (33.3 %) could not be read'
         """
-        took = f"{self.calls:,} calls, {self.tokens_in + self.tokens_out:,} tokens, {span(self.seconds)}"
+        took = (
+            f"{self.calls:,} calls, {self.tokens_in + self.tokens_out:,} tokens, "
+            f"{span(self.seconds)}"
+        )
         share = self.unreadable / max(1, self.calls)
         lost = f"{self.unreadable:,} of its replies ({share:.1%}) could not be read".replace(
             "%)", " %)"
@@ -65,29 +78,41 @@ class ShippedBuild:
 
 
 def shipped_replies(corpus: Corpus) -> list[Path]:
-    """The files of replies that ship with a corpus, from which its graphs by a language model are made."""
+    """Return the files of language model replies that ship with a corpus."""
     return sorted((DATA / corpus.name).glob("replies*.jsonl.gz"))
 
 
 def shipped_facts(corpus: Corpus) -> list[Path]:
-    """The files of facts found without a language model that ship with a corpus, so that no parser reads its chunks again."""
+    """Return the files of facts that ship with a corpus.
+
+    The facts were found without a language model. With them, no parser reads the chunks again.
+    """
     return [file for file in (DATA / corpus.name / FACTS,) if file.exists()]
 
 
 def shipped(corpus: Corpus) -> tuple[ShippedBuild, ...]:
-    """The builds that ship with a corpus as its documents are now. Raises BadInput for a damaged file."""
+    """Return the builds that ship with a corpus for its present documents.
+
+    Raises BadInput for a damaged file.
+    """
     heads = (_head(file, file.stat().st_mtime_ns) for file in shipped_replies(corpus))
     return tuple(one for head in heads if head["corpus"] == corpus.digest for one in head["builds"])
 
 
 def ships(corpus: Corpus, build: Build) -> ShippedBuild | None:
-    """What ships of a build of a corpus; None where nothing does, or only of other documents."""
+    """Return the shipped build with the line of a build.
+
+    None where it does not ship, or only for other documents.
+    """
     return next((one for one in shipped(corpus) if one.line == repr(build.line)), None)
 
 
 def builds_of(corpus: Corpus) -> dict[str, Build]:
-    """The builds that can be chosen for a corpus, by id: those of the catalogue, and behind each those by another language model that
-    ship with this corpus; those of opened indexes where it was opened from one."""
+    """Return the builds that can be chosen for a corpus, by id.
+
+    They are those of the catalogue, each followed by the builds that ship with other language
+    models. Builds of opened indexes are included where the corpus was opened from one.
+    """
     more = [find(one.build) for one in shipped(corpus)]
     both = (
         one
@@ -102,13 +127,16 @@ def builds_of(corpus: Corpus) -> dict[str, Build]:
 
 
 def digest_of(chunks: Table) -> str:
-    """The sha256 of chunks in hex: of their ids and texts."""
+    """Return the sha256 of the ids and texts of chunks, in hex."""
     return sha256(json.dumps([chunks.texts("id"), chunks.texts("text")]).encode()).hexdigest()
 
 
 def head_of(file: Path) -> dict[str, Any]:
-    """The first row of a file of replies: the digests of `corpus` and `chunks`, and its `builds`; without such a row no builds, of no
-    corpus. Raises BadInput for a damaged file."""
+    """Return the first row of a file of replies: digests of `corpus` and `chunks`, and `builds`.
+
+    A file without this row has no builds and belongs to no corpus. Raises BadInput for a damaged
+    file.
+    """
     row: Any = next((json.loads(line) for _, line in lines(file)), {})
     try:
         head = row.get(HEAD, {"corpus": "", "chunks": "", "builds": []})
@@ -126,16 +154,17 @@ def _head(file: Path, stamp: int) -> dict[str, Any]:
 
 
 class Uncovered(ModelUnavailable):
-    """What came with a corpus does not cover its graph here, as where the parser is another one."""
+    """Shipped data does not cover a graph here, for example because the parser differs."""
 
     def __init__(self) -> None:
         super().__init__(
-            "What came with these documents does not cover this graph here; build it with its language model, or without one."
+            "What came with these documents does not cover this graph here; "
+            "build it with its language model, or without one."
         )
 
 
 class Unasked(NoModels):
-    """The models of another, of which no language model is asked: it raises Uncovered."""
+    """Models whose language models raise Uncovered instead of being asked."""
 
     def __init__(self, models: Models):
         self._models = models

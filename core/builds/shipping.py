@@ -1,4 +1,8 @@
-"""The facts and replies of builds, in a file that ships with a corpus, so that its graphs open without the model or parser that read it."""
+"""Writing of the files that ship with a corpus.
+
+They hold facts and replies of builds, so that graphs open without the model or parser that read the
+chunks.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +31,11 @@ from core.watch import NO_WATCH, Watch
 
 @dataclass(eq=False)
 class Gathered:
-    """What builds of a corpus are made from: `builds` by a language model in plain data, replies, facts and layers of trees by key, and the
-    digest of each one's chunks."""
+    """Data from which builds of a corpus can be made.
+
+    `builds` are those by a language model. Replies, facts and layers of trees are found by their
+    keys. `chunks` holds the digest of the chunks of each build.
+    """
 
     corpus: Corpus
     builds: list[ShippedBuild] = field(default_factory=list)
@@ -38,7 +45,10 @@ class Gathered:
     chunks: dict[str, None] = field(default_factory=dict)
 
     def head(self) -> dict[str, Any]:
-        """The first row of the file. Raises BadInput where the builds cut chunks in different ways."""
+        """Return the first row of the file.
+
+        Raises BadInput where the builds cut the documents into different chunks.
+        """
         if len(self.chunks) != 1:
             raise BadInput(
                 "These builds cut the documents in different ways; write a file for each way."
@@ -52,7 +62,7 @@ class Gathered:
         }
 
     def fact_rows(self) -> Iterator[Mapping[str, Any]]:
-        """A row for the facts of each chunk, by key, and one for each layer of a tree."""
+        """Yield a row for the facts of each chunk, then one for each layer of a tree."""
         yield from (
             {ROW: key.hex(), "told": self.facts[key].to_json()} for key in sorted(self.facts)
         )
@@ -66,10 +76,15 @@ def gathered(
     watch: Watch = NO_WATCH,
     saved: SavedReplies | None = None,
 ) -> Gathered:
-    """The facts and replies of these builds, which are run once more for it, without storing their graphs.
+    """Collect the facts and replies of builds.
 
-    Of a build that asks no language model it is what its parser told, and nothing is said of the build. Raises StoreError where a reply is
-    not kept: the build is to be finished first. Raises BadInput for a build that neither asks a language model nor reads its chunks.
+    The builds run once more for this, without storing their graphs. A build without a language
+    model contributes only the facts of its parser.
+
+    Raises
+    ------
+    StoreError : a reply is not saved, so the build has to be finished first.
+    BadInput : a build neither uses a language model nor reads its chunks.
     """
     found = Gathered(corpus)
     for build in builds:
@@ -77,7 +92,8 @@ def gathered(
             isinstance(operator, Extractor) for operator in build.line
         ):
             raise BadInput(
-                f"“{build.title}” asks no language model and reads no chunks, so that it has nothing to ship."
+                f"“{build.title}” asks no language model and reads no chunks, "
+                "so that it has nothing to ship."
             )
         ctx = context(corpus, Unasked(models), watch=watch.quiet, saved=saved)
         try:
@@ -106,7 +122,10 @@ def ship(
     file: Path,
     watch: Watch = NO_WATCH,
 ) -> tuple[ShippedBuild, ...]:
-    """Write the facts and replies of these builds into a file; the builds as the file names them. Raises as `gathered` does."""
+    """Write the facts and replies of builds into a file.
+
+    Returns the builds as the file describes them. Raises as `gathered`.
+    """
     found = gathered(corpus, builds, models, watch)
     try:
         write_shipped(file, found.replies.items(), [found.head()], found.fact_rows())
@@ -116,8 +135,10 @@ def ship(
 
 
 def _run(build: Build, corpus: Corpus, ctx: BuildContext, found: Gathered) -> Table:
-    """Take the corpus through a line but for its vectors, noting what its chunks tell by the replies or the parser; the chunks. Raises
-    Uncovered."""
+    """Take the corpus through a line, without vectors, and collect the facts of its chunks.
+
+    Returns the chunks. Raises Uncovered where a reply is missing.
+    """
     made = Made(corpus)
     for operator in (one for one in build.line if one.stage != "index"):
         if isinstance(operator, Extractor) and made.chunks is not None:
@@ -133,7 +154,7 @@ def _run(build: Build, corpus: Corpus, ctx: BuildContext, found: Gathered) -> Ta
             made = made.replace(facts=tuple(read))
         else:
             made = operator.apply(made, ctx)
-    assert made.chunks is not None  # a line that has something to ship reads them
+    assert made.chunks is not None  # A line with something to ship reads chunks.
     found.chunks[digest_of(made.chunks)] = None
     return made.chunks
 
@@ -141,7 +162,7 @@ def _run(build: Build, corpus: Corpus, ctx: BuildContext, found: Gathered) -> Ta
 def _shipped_build(
     build: Build, chunks: Table, replies: Sequence[Reply], ctx: BuildContext
 ) -> ShippedBuild:
-    """What the replies of a build took."""
+    """Return the description of a build, with the usage of its replies."""
     read, written = sum(one.tokens_in for one in replies), sum(one.tokens_out for one in replies)
     seconds = round(sum(one.seconds for one in replies), 1)
     unreadable = sum(ctx.report.counts[what] for what in UNREADABLE)

@@ -1,4 +1,7 @@
-"""How long building takes here: language models by the replies that are kept, other operators by the builds that were."""
+"""Speed of building on this computer.
+
+Language models are measured by saved replies, other operators by earlier builds.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,29 @@ from core.indexes.place import keep
 from core.io.home import home
 from core.types import Usage
 
-FILE = "speeds.json"  # in a person's folder: seconds a chunk by operator
-ENCODED = "encoded"  # among them: seconds a text that was encoded, for chunks whose vectors were kept from another graph each time
-LEAST = 20  # chunks from which a build tells how long others take
+FILE = "speeds.json"  # file in the person's folder: seconds per chunk, by operator
+# Key in this file for the seconds per encoded text. It is used for vectors of chunks when all
+# earlier builds found theirs saved.
+ENCODED = "encoded"
+LEAST = 20  # fewest chunks of a build whose speed is recorded
 
 
 @dataclass(frozen=True)
 class Took:
-    """What an operator took of a build: seconds, and how many texts it read or encoded that were not kept from before."""
+    """Time of an operator in a build.
+
+    `fresh` counts the texts that it read or encoded now instead of finding them saved.
+    """
 
     seconds: float
     fresh: int
 
 
 def learn(line: BuildLine, took: Mapping[BuildOperator, Took], chunks: int) -> None:
-    """Remember how long operators take for a chunk, by a build in which nothing was kept from before. Raises StoreError."""
+    """Record the seconds per chunk of each operator, from a build that found nothing saved.
+
+    Raises StoreError.
+    """
     if chunks < LEAST or any(
         took[operator].fresh < chunks for operator in line if operator.stage == "extract"
     ):
@@ -44,8 +55,16 @@ def learn(line: BuildLine, took: Mapping[BuildOperator, Took], chunks: int) -> N
 
 
 def foretold(line: BuildLine, chunks: int, read: int, encoded: int) -> float | None:
-    """The seconds that a build takes here, of whose chunks so many are to be `read`, and of so many texts `encoded`; None where one
-    of its operators was not measured yet."""
+    """Return the estimated seconds of a build on this computer.
+
+    None where one of its operators has not been measured yet.
+
+    Parameters
+    ----------
+    chunks : the number of all chunks.
+    read : the number of chunks that an extractor still has to read.
+    encoded : the number of texts to encode.
+    """
     known, total = _known(), 0.0
     for operator in line:
         each = known.get(
@@ -61,13 +80,17 @@ def foretold(line: BuildLine, chunks: int, read: int, encoded: int) -> float | N
 
 
 def _key(line: BuildLine, operator: BuildOperator) -> str:
-    """The name under which an operator's speed is saved: of vectors with what made the graph, as it says how many there are for a chunk."""
+    """Return the name under which the speed of an operator is saved.
+
+    For vectors it includes the operator that makes the graph, which determines how many there are
+    per chunk.
+    """
     maker = next((type(one).__name__ for one in line if "graph" in one.writes), "")
     return f"{maker} {operator!r}".strip() if operator.stage == "index" else repr(operator)
 
 
 def keeps(operator: BuildOperator) -> bool:
-    """Whether what an operator reads or encodes is kept, so that it is not done again."""
+    """Return whether the results of an operator are saved and reused."""
     return operator.stage == "extract" or bool(operator.models())
 
 
@@ -80,11 +103,14 @@ def _known() -> dict[str, float]:
 
 
 def measured(ctx: BuildContext, name: str, usage: Usage) -> float | None:
-    """Seconds that such calls take here by the clock, by the mean of those that are kept; None where none were measured."""
+    """Return the estimated seconds of such calls of a language model on this computer.
+
+    The estimate uses the mean of saved replies. None where no reply was measured.
+    """
     known = ctx.replies.measured(ctx.models.weights(name))
     if known is None or not usage.calls:
         return None if usage.calls else 0.0
     seconds, read, written = known
-    # a token written takes as long as four read
+    # Writing a token takes as long as reading four.
     share = (usage.tokens_in + 4 * usage.tokens_out) / usage.calls / max(1.0, read + 4 * written)
     return usage.calls * seconds * share

@@ -1,4 +1,7 @@
-"""What a build spends on language models: at most, and so far, saved beside its graph until that is whole."""
+"""Spending of a build on language models: the amount so far, and the cap.
+
+It is saved next to the graph until that is complete.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +18,27 @@ from core.models.price import Cap, CapReached, Spending, money, prices_of, shown
 from core.runtime.account import Account, charged_to
 from core.types import Usage
 
-SPENT = "-spent.json"  # behind the name of a graph's folder
+SPENT = "-spent.json"  # suffix to the name of a graph's folder
 
 
 class BuildSpending:
-    """The spending of a build: each piece of it, such as a chunk, is charged, and what it has come to is saved with each.
+    """Spending of a build, charged and saved piece by piece, for example per chunk.
 
-    So a build that was stopped, killed too, is held to a cap with what it spent before; what is spent is forgotten once the graph is whole.
+    If a build was stopped or killed, its earlier spending counts against the cap. The record is
+    removed once the graph is complete.
     """
 
     def __init__(
         self, file: Path | None, models: Any, names: Iterable[str], cap: Cap | None = None
     ):
-        """Raises BadInput for a cap in money where no model of these names has a price, or where prices differ in currency, StoreError
-        where what counts against a cap cannot be read."""
+        """Load the earlier spending.
+
+        Raises
+        ------
+        BadInput : the cap is in money, and none of the models has a price, or their currencies
+            differ.
+        StoreError : the earlier spending cannot be read, and there is a cap that it counts against.
+        """
         self._file, self._lock, self._at_work = file, threading.Lock(), 0
         try:
             before, self._pieces = _saved(file)
@@ -40,17 +50,20 @@ class BuildSpending:
         self._spending = Spending(prices, before, cap, self._pieces)
 
     def may_begin(self) -> bool:
-        """Whether another piece may be begun beside those at work."""
+        """Return whether another piece may begin in addition to those in progress."""
         return self._spending.may_begin(self._at_work)
 
     def begin(self) -> None:
-        """A piece is about to begin, and is at work from now on."""
+        """Record that a piece begins and is in progress from now on."""
         with self._lock:
             self._at_work += 1
 
     @contextmanager
     def piece(self) -> Iterator[None]:
-        """A piece of the build that was begun, which asks language models within and has ended then."""
+        """Charge the language models used within this context to a piece that has begun.
+
+        The piece ends with the context.
+        """
         account = Account()
         try:
             with charged_to(account, self._spending.account):
@@ -64,14 +77,15 @@ class BuildSpending:
                     self._save()
 
     def reached(self, done: int, total: int) -> CapReached:
-        """What is said where the cap stopped it: so many texts of a step are done."""
+        """Return the error for a step that the cap stopped after `done` of `total` texts."""
         return CapReached(
-            f"Stopped before the cap: {self._spending.so_far()} are spent, {done:,} of {total:,} texts of this step done, and the next one "
-            "may cost more than is left. What was read and replied is saved; with a higher cap the build goes on from there."
+            f"Stopped before the cap: {self._spending.so_far()} are spent, {done:,} of {total:,} "
+            "texts of this step done, and the next one may cost more than is left. What was read "
+            "and replied is saved; with a higher cap the build goes on from there."
         )
 
     def forget(self) -> None:
-        """The graph is whole: what is asked for the next one is counted anew."""
+        """Remove the record of a complete build; the next one is counted anew."""
         if self._file is not None:
             self._file.unlink(missing_ok=True)
 
@@ -87,12 +101,15 @@ class BuildSpending:
 
 
 def spent_file(folder: Path) -> Path:
-    """Where it is saved what a build has spent whose graph comes into this folder."""
+    """Return the file that records the spending of a build with this graph folder."""
     return folder.with_name(f"{folder.name}{SPENT}")
 
 
 def spent_words(folder: Path, models: Any, names: Iterable[str]) -> str:
-    """What a build that was stopped has spent so far, or why that cannot be read, in a sentence; empty where nothing."""
+    """Return a sentence on what a stopped build has spent so far; empty for nothing.
+
+    If the record cannot be read, the sentence says why.
+    """
     try:
         usage, _ = _saved(spent_file(folder))
     except StoreError as error:
@@ -104,12 +121,18 @@ def spent_words(folder: Path, models: Any, names: Iterable[str]) -> str:
     prices = dict(found for name in names if (found := price(name)) is not None and found[1].known)
     currencies = {one.currency for one in prices.values()}
     paid = f", {shown(money(prices, usage), currencies.pop())}" if len(currencies) == 1 else ""
-    return f"Spent on it so far: {whole.calls:,} calls, {whole.tokens_in:,} tokens in, {whole.tokens_out:,} out{paid}."
+    return (
+        f"Spent on it so far: {whole.calls:,} calls, {whole.tokens_in:,} tokens in, "
+        f"{whole.tokens_out:,} out{paid}."
+    )
 
 
 def _saved(file: Path | None) -> tuple[dict[str, Usage], int]:
-    """What was spent by the name of the model, and on how many pieces; nothing where no file is there. Raises StoreError for a damaged
-    one, as a cap would be counted from nothing."""
+    """Return the spending by model name, and the number of charged pieces.
+
+    Empty where the file is missing. Raises StoreError where it is damaged, because the cap would
+    otherwise count from zero.
+    """
     if file is None:
         return {}, 0
     try:

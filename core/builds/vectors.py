@@ -1,4 +1,4 @@
-"""Stage “index”: vectors of a graph's texts."""
+"""Operator of stage “index” that encodes a graph's texts."""
 
 from __future__ import annotations
 
@@ -23,13 +23,16 @@ from core.parameters import param
 OF = ("nodes", "relations", "chunks", "communities")
 
 
-SPOT = 8  # texts of an index's vectors that are encoded again
-ALIKE = 0.999  # the least cosine at which two vectors of one text are of one encoder
+SPOT = 8  # vectors of another tool's index that are checked by encoding their texts again
+ALIKE = 0.999  # least cosine of two vectors of one text by the same encoder
 
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """The vectors of an index of another tool that are taken: by item, the row of each text, and who made them, as a sentence."""
+    """Vectors taken from the index of another tool.
+
+    `rows` holds the row of each text. `source` is a sentence on who made the vectors.
+    """
 
     vectors: ItemVectors
     rows: dict[str, int]
@@ -39,9 +42,12 @@ class Given:
 def taken_vectors(
     corpus: Corpus, tool: str, of: Of, items: int, encoder: Encoder, ctx: BuildContext
 ) -> Given | None:
-    """The vectors of the nodes, relations, chunks or communities that the index of a tool came with, where this encoder makes the same: a
-    few of their texts, spread over all, are encoded again and each has a cosine of at least ALIKE. Else None, with a note of why; none
-    where the index has none."""
+    """Return the vectors that came with the index of a tool, if this encoder makes the same.
+
+    `SPOT` of their texts, evenly spread, are encoded again. Each must have a cosine of at least
+    `ALIKE` with its vector in the index. None otherwise, with a note of the reason. None also where
+    the index has no vectors.
+    """
     found = opened_vectors(corpus, tool, of)
     if found is None or len(found.texts) != items:
         return None
@@ -51,23 +57,36 @@ def taken_vectors(
     anew = encoder.encode([found.texts[item] for item in spot], ctx.watch)
     why = ""
     if anew.shape[1] != found.matrix.shape[1]:
-        why = f"they have {found.matrix.shape[1]:,} numbers each, and those of the encoder here {anew.shape[1]:,}"
+        why = (
+            f"they have {found.matrix.shape[1]:,} numbers each, "
+            f"and those of the encoder here {anew.shape[1]:,}"
+        )
     elif (least := float((anew * found.matrix[spot].astype(np.float32)).sum(axis=1).min())) < ALIKE:
-        why = f"of {len(spot):,} texts that were encoded again, one has a cosine of {least:.3f} with its vector there"
+        why = (
+            f"of {len(spot):,} texts that were encoded again, "
+            f"one has a cosine of {least:.3f} with its vector there"
+        )
     if why:
         ctx.report.note(
-            f"The vectors of {what} in the index of {called} are not taken: {why}. They are made anew."
+            f"The vectors of {what} in the index of {called} are not taken: {why}. "
+            "They are made anew."
         )
         return None
     rest = f", {items - len(there):,} are made here" if len(there) < items else ""
-    source = f"The vectors of {what} are those of the index of {called}: {len(there):,}{rest}. {len(spot):,} were made again and are the same."
+    source = (
+        f"The vectors of {what} are those of the index of {called}: {len(there):,}{rest}. "
+        f"{len(spot):,} were made again and are the same."
+    )
     return Given(found, {found.texts[item]: int(item) for item in there}, source)
 
 
 @dataclass(frozen=True, repr=False)
 class Vectors(BuildOperator):
-    """Vectors of all nodes, relations, chunks or communities of the graph, so that no question waits for them; what was encoded for another
-    graph, or an earlier content of this one, is not encoded again."""
+    """Vectors of all nodes, relations, chunks or communities of the graph.
+
+    They are made during the build, so no question has to wait for them. Texts that were encoded for
+    another graph, or for an earlier content of this one, are not encoded again.
+    """
 
     stage = "index"
     title = "vectors"
@@ -80,7 +99,7 @@ class Vectors(BuildOperator):
         return (self.encoder,)
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
-        assert made.graph is not None  # stored before its first index is made
+        assert made.graph is not None  # The graph is stored before its first index is made.
         of: Of = self.of  # type: ignore[assignment]  # one of OF
         if total := count(made.graph, of):
             encoder = ctx.models.encoder(self.encoder)
@@ -104,7 +123,11 @@ class Vectors(BuildOperator):
         return f"vectors of {self.of}"
 
     def _encode(self, ctx: BuildContext, given: Given | None) -> Encode:
-        """Encodes what is neither saved nor given, over worker processes where there are some; what an index gave is looked up here."""
+        """Return a function that encodes texts that are neither saved nor given.
+
+        It uses worker processes where there are any. If an index gave vectors, it works in this
+        process, where these are looked up.
+        """
         if given is None and ctx.workers is not None:
             return halves_over(ctx.workers, self.encoder, ctx)
 
@@ -125,11 +148,12 @@ class Vectors(BuildOperator):
 
 
 def _note_long(made: Made, most: int, ctx: BuildContext) -> None:
-    """Note how many chunks are longer than the tokens that an encoder reads, where it says how many these are."""
-    # vectors of chunks were just made
+    """Note how many chunks have more tokens than the encoder reads, if it states its limit."""
+    # The vectors of chunks were just made.
     assert made.graph is not None and made.graph.columns.chunks is not None
     long = int((made.graph.columns.chunks.numbers("tokens") > most).sum()) if most else 0
     if long:
         ctx.report.note(
-            f"Chunks longer than the {most:,} tokens that the encoder reads: {long:,}; their vectors are of their beginnings."
+            f"Chunks longer than the {most:,} tokens that the encoder reads: {long:,}; "
+            "their vectors are of their beginnings."
         )

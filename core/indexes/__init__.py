@@ -1,1 +1,1 @@
-"""What is prepared ahead for a graph and kept beside it."""
+"""Indexes prepared ahead for a graph and saved next to it."""

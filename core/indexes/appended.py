@@ -1,4 +1,7 @@
-"""A graph of neighbours (HNSW) of an earlier content that is added to: new vectors are linked into it, removed ones are masked."""
+"""HNSW indexes of an earlier graph content, extended instead of built anew.
+
+New vectors are linked into the index. Removed ones are masked.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,20 @@ from core.indexes.encoded import DONE, KEYS, Blocks, earlier_folders
 from core.indexes.parts import added_to, files
 from core.io import digests
 
-ORDER = "order.npy"  # which item lies at each place of the index, where these are not the same
-MOST = 0.1  # the share of places that may be new, and that may be masked; beyond it the index is made anew
+# Item at each position of the index; saved only where positions and items differ.
+ORDER = "order.npy"
+# Largest share of positions that may be new, and that may be masked. Beyond it the index is built
+# anew.
+MOST = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Which item lies at each place of an index, int64, -1 at one whose item was removed; every item lies at one place. `added` counts
-    those that were added since the index was made as a whole.
+    """Mapping between the positions of an index and the items.
+
+    `items` is int64 and holds the item at each position, -1 where the item was removed. Every item
+    has exactly one position. `added` counts the items that were added since the index was last
+    built as a whole.
 
     >>> import numpy as np
     >>> from core.indexes.appended import Order
@@ -35,12 +44,12 @@ class Order:
 
     @cached_property
     def there(self) -> np.ndarray:
-        """Whether a place has an item, bool."""
+        """Boolean mask of the positions that have an item."""
         return self.items >= 0
 
     @property
     def masked(self) -> int:
-        """How many places have none."""
+        """Number of positions without an item."""
         return len(self.items) - int(self.there.sum())
 
     @cached_property
@@ -50,11 +59,14 @@ class Order:
         return places
 
     def places(self, items: np.ndarray) -> np.ndarray:
-        """Where items lie, int64."""
+        """Return the positions of items, int64."""
         return self._places[items]
 
     def first(self, places: np.ndarray, n: int) -> np.ndarray:
-        """The items at the first `n` places that have one, of each row, int64 [rows, n]; -1 where a row has fewer."""
+        """Return the items at the first `n` occupied positions of each row.
+
+        The result is int64 [rows, n], padded with -1 where a row has fewer.
+        """
         found = np.where(places >= 0, self.items[places], -1)
         return np.take_along_axis(found, np.argsort(found < 0, axis=1, kind="stable"), axis=1)[
             :, :n
@@ -62,10 +74,21 @@ class Order:
 
 
 def grown(blocks: Blocks, kind: str, width: int) -> tuple[Any, Order] | None:
-    """The faiss index of an earlier content of the graph with the vectors of these blocks, and their order, where most of them are in it;
-    else None.
+    """Extend the faiss index of an earlier graph content by the new vectors of `blocks`.
 
-    Those that it has keep their links, so that it is not the index that one made anew would be: its recall is to be measured again.
+    Vectors that the earlier index already has keep their links. The result therefore differs from
+    an index built anew, and its recall has to be measured again.
+
+    Parameters
+    ----------
+    blocks : the vectors of the present content, with the keys of their texts on disk.
+    kind : the kind of index, as the factory of faiss names it. Only an index of this kind is
+        extended.
+    width : the dimension of the vectors.
+
+    Returns
+    -------
+    The index and the order of its items, or None where no earlier index has most of the vectors.
     """
     if not (blocks.folder / KEYS).exists():
         return None
@@ -87,13 +110,15 @@ def grown(blocks: Blocks, kind: str, width: int) -> tuple[Any, Order] | None:
             else:
                 new_ones = np.empty((0, width), np.float32)
             return added_to(folder, parts, blocks.folder, new_ones), order
-        except RuntimeError:  # of an earlier version, without a digest, and damaged
+        except RuntimeError:  # an index of an earlier version has no digest and may be damaged
             continue
     return None
 
 
 def matched(before: np.ndarray, now: np.ndarray) -> np.ndarray:
-    """For each key of an earlier content the item that has it now, int64, -1 where none has; of equal ones each has another.
+    """Match each earlier key with the item that has the same key now.
+
+    The result is int64, -1 where no item has the key. Equal keys are matched one to one.
 
     >>> import numpy as np
     >>> from core.indexes.appended import matched
@@ -117,7 +142,7 @@ def matched(before: np.ndarray, now: np.ndarray) -> np.ndarray:
 
 
 def _numbered(groups: np.ndarray, room: int) -> np.ndarray:
-    """Another number for each, by its group and how many of that came before."""
+    """Number each entry by its group and its occurrence within the group."""
     order = np.argsort(groups, kind="stable")
     first = np.ones(len(order), bool)
     first[1:] = np.diff(groups[order]) != 0
@@ -129,7 +154,10 @@ def _numbered(groups: np.ndarray, room: int) -> np.ndarray:
 
 
 def order_in(folder: Path, facts: dict[str, Any]) -> Order | None:
-    """The order that lies beside an index; None where items lie in their own. Raises ValueError and OSError where it is damaged."""
+    """Return the order saved next to an index, or None where each item is at its own position.
+
+    Raises ValueError or OSError where it is damaged.
+    """
     if "places" not in facts:
         return None
     digests.check_sealed(folder / ORDER)
@@ -137,7 +165,10 @@ def order_in(folder: Path, facts: dict[str, Any]) -> Order | None:
 
 
 def _before(folder: Path, kind: str, width: int) -> tuple[Order, int] | None:
-    """The order of the index in a folder, and its number of parts; None where there is none of this kind that is sound."""
+    """Return the order and the number of parts of the index in a folder.
+
+    None where the folder has no sound index of this kind and dimension.
+    """
     try:
         facts = digests.check_marked(json.loads((folder / DONE).read_text("utf-8")))
         if facts["kind"] != kind or facts["dimension"] != width:

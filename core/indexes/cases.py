@@ -1,7 +1,10 @@
-"""Solved questions as cases: the vector of the masked question, and the relation chains that best reproduce its answers.
+"""Solved questions stored as cases, for answering similar questions.
 
-After CBR-KBQA (Das et al., Case-based Reasoning for Natural Language Queries over Knowledge Bases, EMNLP 2021), whose cases
-hold logical forms; here a case needs no more than a question and its answers.
+A case holds the vector of the masked question and the relation chains that best reproduce its
+answers.
+
+After CBR-KBQA (Das et al., Case-based Reasoning for Natural Language Queries over Knowledge Bases,
+EMNLP 2021). Its cases hold logical forms; here a case needs only a question and its answers.
 """
 
 from __future__ import annotations
@@ -29,11 +32,11 @@ from core.runtime.places import waiting
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
-OWN = "own"  # names a person's own solved questions among the sources
-DRAW = 0  # seed of the draw from a set, so that the same cases serve every run
-BATCH_CASES = 64  # cases written together; what is written survives a cancel
-HELD = 8
-SHELF = "solved questions"  # where those read are kept on their graph
+OWN = "own"  # the source that names a person's own solved questions
+DRAW = 0  # seed of the sample drawn from a question set, fixed so that every run has the same cases
+BATCH_CASES = 64  # cases written in one batch; batches already written survive a cancel
+HELD = 8  # sets of cases kept in memory per graph
+SHELF = "solved questions"  # under this name a graph holds the cases in memory
 COLUMNS = ("key", "masked", "chains", "fit", "vector")
 TABLE = "CREATE TABLE cases (key TEXT PRIMARY KEY, masked TEXT, chains TEXT, fit REAL, vector BLOB)"
 SCHEMA = Schema("the solved questions", (TABLE,), again=True)
@@ -41,10 +44,11 @@ SCHEMA = Schema("the solved questions", (TABLE,), again=True)
 
 @dataclass(frozen=True, eq=False)
 class Cases:
-    """Solved questions in an order: their keys, masked texts, chains, and fits.
+    """Solved questions in a fixed order: keys, masked texts, chains, fits and vectors.
 
-    `chains[i]` are the shortest chains whose ends best reproduce the answers, none where none leads to one; `fits[i]` is the
-    F1 of their ends; `vectors` is float32 [n, d] with unit rows.
+    `chains[i]` are the shortest chains whose end nodes best reproduce the answers; empty where no
+    chain leads to an answer. `fits[i]` is the F1 of these end nodes. `vectors` is float32 [n, d]
+    with unit rows.
     """
 
     keys: tuple[str, ...]
@@ -57,7 +61,7 @@ class Cases:
         return len(self.keys)
 
     def __add__(self, other: Cases) -> Cases:
-        """These, then those of `other` that are not among them."""
+        """Return these cases followed by those of `other` that are not among them."""
         rows = [i for i, key in enumerate(other.keys) if key not in set(self.keys)]
         if not rows:
             return self
@@ -72,7 +76,10 @@ class Cases:
         )
 
     def nearest(self, vector: np.ndarray) -> list[tuple[int, float]]:
-        """Every case by (-cosine, place): (place, cosine), cosines that agree to six digits being equal."""
+        """Rank all cases by their cosine with a vector, as pairs of (position, cosine).
+
+        Cosines are rounded to six digits. Equal ones keep the order of the cases.
+        """
         if not len(self):
             return []
         cosines = np.round(
@@ -83,15 +90,16 @@ class Cases:
 
 
 def key_of(question: Question) -> str:
-    """The key of a solved question: its text and entities, and its answers."""
+    """Return the key of a solved question, from its text, entities and answers."""
     key_text = json.dumps([question.text, question.entities, question.answers], ensure_ascii=False)
     return asked(question) + hashlib.sha256(key_text.encode()).hexdigest()[:16]
 
 
 def asked(question: Question) -> str:
-    """Return the part of a key that two solutions of the same question share.
+    """Return the part of a key that depends on the text of the question alone.
 
-    It is stored, so it stays as it is where `core.languages.spelling` changes.
+    Two solutions of the same question share it. Keys are stored on disk, so this stays as it is
+    even where `core.languages.spelling` changes.
     """
     return hashlib.sha256(
         question.text.replace("[", "").replace("]", "").casefold().encode()
@@ -109,11 +117,24 @@ def cases(
     watch: Watch = NO_WATCH,
     own: Sequence[Question] = (),
 ) -> Cases:
-    """The cases of the named sources, solved first where they are not yet; newly saved ones count at once.
+    """Return the cases of the named sources, solving those that are not saved yet.
 
-    `source` names question sets, and `own` for the person's own, which the argument `own` gives, with commas between; of a set,
-    `size` questions are drawn, the same every time. Questions whose entities or answers the graph has not are left out. Raises
-    BadInput for an unknown set, StoreError where cases cannot be kept, and what `watch` raises.
+    Newly saved questions of the person are included at once. Questions with an entity that the
+    graph lacks, or without any answer in the graph, are left out. What `watch`
+    raises is passed on.
+
+    Parameters
+    ----------
+    source : names of question sets, separated by commas. "own" stands for the questions in the
+        argument `own`.
+    size : how many questions are drawn from each set, the same ones every time.
+    steps : the largest number of steps of a chain.
+    own : the person's own solved questions.
+
+    Raises
+    ------
+    BadInput : a question set is unknown.
+    StoreError : the cases cannot be saved.
     """
     place = (fingerprint(encoder), steps, graph.resolve(direction))
     file, shelf = _file(graph, *place), graph.derived.shelf(SHELF, HELD)
@@ -131,7 +152,7 @@ def cases(
 
 
 def forget(graph: Graph) -> None:
-    """Lets go of the graph's cases in memory. Raises StoreError while they are solved."""
+    """Release the graph's cases from memory. Raises StoreError while they are being solved."""
     shelf = graph.derived.shelf(SHELF, HELD)
     with free(shelf.lock, "The solved questions"):
         shelf.values.clear()
@@ -140,7 +161,10 @@ def forget(graph: Graph) -> None:
 def coverage(
     graph: Graph, encoder, source: str, size: int, steps: int, own: Sequence[Question] = ()
 ) -> tuple[int, int]:
-    """How many questions of the sources are solved already, and how many can be: those whose entities and answers the graph has."""
+    """Count the questions of the sources that are solved, and those that can be.
+
+    A question can be solved if the graph has its entities and at least one of its answers.
+    """
     asked_for = (*_drawn(tuple(part for part in parts_of(source) if part != OWN), size), *own)
     by_key = {key_of(question): question for question in asked_for if question.answers}
     file, solved = _file(graph, fingerprint(encoder), steps, graph.resolve("graph")), set()
@@ -156,12 +180,15 @@ def coverage(
 
 
 def parts_of(source: str) -> tuple[str, ...]:
-    """The names in a text of names with commas between."""
+    """Split a text of names separated by commas, without duplicates."""
     return tuple(dict.fromkeys(part.strip() for part in source.split(",") if part.strip()))
 
 
 def own_stamp(source: str, own: Sequence[Question]) -> str:
-    """Changes with the person's own solved questions, where these are among the sources."""
+    """Return a text that changes with the person's own solved questions.
+
+    Empty where these are not among the sources.
+    """
     return " ".join(map(key_of, own)) if OWN in parts_of(source) else ""
 
 
@@ -171,7 +198,7 @@ def _file(graph: Graph, encoder: str, steps: int, direction: str) -> Path:
 
 @lru_cache(maxsize=HELD)
 def _drawn(sets: tuple[str, ...], size: int) -> tuple[Question, ...]:
-    """`size` questions of each set, in the sets' order."""
+    """Draw `size` questions from each set, in the order of the sets."""
     found: list[Question] = []
     for name in sets:
         known = questions_of(name)
@@ -191,7 +218,7 @@ def _solved(
     direction: str,
     watch: Watch = NO_WATCH,
 ) -> Cases:
-    """The cases of these questions in their order, read from `file` or solved and added to it."""
+    """Return the cases of these questions in order, read from `file` or solved and added to it."""
     by_key = {key_of(question): question for question in questions if question.answers}
     saved = RowFile(file, SCHEMA)
     with saved.reading() as store:
@@ -231,7 +258,7 @@ def _solve(
     direction: str,
     watch: Watch = NO_WATCH,
 ):
-    """A row for each question whose entities the graph has."""
+    """Return a database row for each question whose entities and answers the graph has."""
     found = []
     for key, question in questions.items():
         watch.check()
@@ -245,7 +272,10 @@ def _solve(
 
 
 def _ends(graph: Graph, question: Question) -> tuple[list[int], list[int]] | None:
-    """The nodes of a question's entities and of its answers; None where the graph lacks an entity or all answers."""
+    """Return the nodes of a question's entities and of its answers.
+
+    None where the graph lacks one of the entities or all answers.
+    """
     seeds = []
     for entity in question.entities:
         known = names(graph).exact(entity)
@@ -257,5 +287,8 @@ def _ends(graph: Graph, question: Question) -> tuple[list[int], list[int]] | Non
 
 
 def _busiest(graph: Graph, nodes: Sequence[int]) -> int:
-    """Of nodes that share a name, the one with most edges, as questions are linked."""
+    """Return the node with the most edges among nodes that share a name.
+
+    Entity linking of questions makes the same choice.
+    """
     return min(nodes, key=lambda node: (-graph.degree(node), node))

@@ -1,4 +1,7 @@
-"""The relation chains of a graph, put into words and encoded once; a question then finds its chains by one encoder call."""
+"""Index of a graph's relation chains, put into words and encoded once.
+
+A question then finds its chains with a single call of the encoder.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +32,11 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 MAX_CHAINS = 10_000  # about 50 MB
-RARE = (
-    0.002  # share of the nodes reached; a step that fewer can take follows by an accident of names
-)
-MAX_EDGES = 2_000_000  # triples looked at to learn which steps follow each other
-SHELF = "relation chains"  # where those read are kept on their graph
+# Smallest share of the nodes reached so far at which a next step must be possible. A step that
+# fewer nodes can take follows only because different things happen to share a name.
+RARE = 0.002
+MAX_EDGES = 2_000_000  # triples read to learn which steps can follow each other
+SHELF = "relation chains"  # under this name a graph holds the indexes in memory
 PROBE = "Which words does this encoder put near each other?"
 VERSION = 2
 _fingerprints: WeakKeyDictionary = WeakKeyDictionary()
@@ -41,15 +44,19 @@ _fingerprints: WeakKeyDictionary = WeakKeyDictionary()
 
 @dataclass(frozen=True, eq=False)
 class Alike:
-    """How alike a question and texts are, token by token: for each text the sum of its tokens' best cosines to a token of the
-    question, how many tokens it has, and for each token of the question the best cosine to a token of the text."""
+    """Similarity of a question to several texts, token by token.
+
+    `sums` holds, for each text, the sum over its tokens of the best cosine to a token of the
+    question. `lengths` counts the tokens of each text. `covered` holds, for each token of the
+    question, the best cosine to a token of the text.
+    """
 
     sums: np.ndarray  # float64 [n]
     lengths: np.ndarray  # [n]
     covered: np.ndarray  # float64 [n, question tokens]
 
     def f1(self) -> np.ndarray:
-        """float64 [n], in [-1, 1]."""
+        """Return the F1 of token precision and recall, float64 [n] in [-1, 1]."""
         precision, recall = self.sums / np.maximum(self.lengths, 1), self.covered.mean(axis=1)
         total = precision + recall
         return np.where(
@@ -60,7 +67,7 @@ class Alike:
         return Alike(self.sums[rows], self.lengths[rows], self.covered[rows])
 
     def beside(self, other: Alike) -> Alike:
-        """Two texts said one after the other, row by row."""
+        """Return the similarity of pairs of texts joined row by row."""
         return Alike(
             self.sums + other.sums,
             self.lengths + other.lengths,
@@ -70,10 +77,12 @@ class Alike:
 
 @dataclass(frozen=True, eq=False)
 class ChainIndex:
-    """Chains with their words and the unit vectors of their words' tokens, ordered by (length, codes).
+    """Relation chains with their texts and the unit vectors of the tokens of these texts.
 
-    Chain `i` has the vectors `tokens[starts[i] : starts[i + 1]]`, each in whole steps of its `scales`. `found` is how many
-    chains the graph was seen to have, of which the commonest of the shortest are kept.
+    Chains are ordered by (length, codes). Chain `i` has the vectors
+    `tokens[starts[i] : starts[i + 1]]`, each stored as whole multiples of its value in `scales`.
+    `found` is the estimated number of chains in the graph. If there are too many, the shortest are
+    kept, and among these the commonest.
     """
 
     chains: tuple[Chain, ...]
@@ -88,35 +97,46 @@ class ChainIndex:
 
     @cached_property
     def place(self) -> dict[Chain, int]:
-        """The place of each chain."""
+        """Position of each chain in the index."""
         return {chain: i for i, chain in enumerate(self.chains)}
 
     @cached_property
     def beginnings(self) -> frozenset[Chain]:
-        """Every chain and what chains begin with."""
+        """Every chain and every prefix of a chain."""
         return frozenset(chain[:n] for chain in self.chains for n in range(1, len(chain) + 1))
 
     def part(self, place: int) -> tuple[np.ndarray, np.ndarray]:
-        """The vectors of a chain, in steps, and these steps."""
+        """Return the quantised token vectors of a chain and their scales."""
         rows = slice(self.starts[place], self.starts[place + 1])
         return self.tokens[rows], self.scales[rows]
 
     def scores(self, question: np.ndarray, places: Sequence[int]) -> np.ndarray:
-        """float64 [len(places)]: how alike the question, as token vectors, and each of these chains are, in [-1, 1].
+        """Score chains by their similarity to a question.
 
-        F1 of two late interactions: precision is the mean over the chain's tokens of the best cosine to a token of the
-        question, recall the same from the question's tokens to the chain's (as in BERTScore, Zhang et al. 2020). One
-        vector for the whole text is a token too, and the score then the cosine.
+        The score is the F1 of two late interactions. Precision is the mean, over the tokens of the
+        chain, of the best cosine to a token of the question. Recall is the same from the tokens of
+        the question to those of the chain (as in BERTScore, Zhang et al. 2020). An encoder that
+        gives one vector for a whole text counts as one token, and the score is then the cosine.
+
+        Parameters
+        ----------
+        question : unit vectors of the question's tokens, [tokens, d].
+        places : positions of the chains to score.
+
+        Returns
+        -------
+        float64 [len(places)], in [-1, 1].
         """
         return self.alike(question, places).f1()
 
     def alike(self, question: np.ndarray, places: Sequence[int] | np.ndarray) -> Alike:
-        """How much of the question, as token vectors, each of these chains says, and the other way round."""
+        """Compare the token vectors of a question with those of each chain."""
         if not len(places):
             return Alike(np.zeros(0), np.zeros(0), np.zeros((0, len(question))))
         lengths = np.diff(self.starts)[places]
         rows = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in places])
-        # einsum, unlike a matrix product, adds each row in an order that does not depend on the other rows
+        # Unlike a matrix product, einsum adds up each row in an order that does not depend on the
+        # other rows.
         alike = np.einsum(
             "td,qd->tq", self.tokens[rows].astype(np.float32), question.astype(np.float32)
         ).astype(np.float64)
@@ -130,8 +150,11 @@ class ChainIndex:
 
 
 def token_vectors(encoder, texts: Sequence[str], watch: Watch = NO_WATCH) -> list[np.ndarray]:
-    """For each text its tokens' unit vectors, float32 [tokens, d], without the marks at both ends; for an encoder that
-    gives none, the text's own vector."""
+    """Return the unit vectors of the tokens of each text, float32 [tokens, d].
+
+    The special tokens at both ends are left out. An encoder without token vectors gives a single
+    vector for the whole text.
+    """
     if not hasattr(encoder, "encode_tokens"):
         return [vector[None] for vector in encoder.encode(texts, watch)]
     found: list[np.ndarray] = [np.empty(0)] * len(texts)
@@ -142,10 +165,12 @@ def token_vectors(encoder, texts: Sequence[str], watch: Watch = NO_WATCH) -> lis
 
 
 def fingerprint(encoder) -> str:
-    """A few letters that differ between encoders, by the vector of one text, whatever they are called.
+    """Return a short digest that differs between encoders, whatever they are called.
 
-    Servers and graphics cards do not give the same digits each time: of an encoder that says which it is (`identity`), this and the
-    largest number of that vector count, so that another model behind the same name is told from it.
+    It is computed from the vector of one fixed text. Servers and GPUs do not give the same digits
+    each time. For an encoder that states its `identity`, the digest therefore depends on this
+    identity, the dimension, and the index of the largest component. A different model behind the
+    same name is thus still detected.
     """
     if encoder not in _fingerprints:
         vector, named = (
@@ -164,9 +189,19 @@ def fingerprint(encoder) -> str:
 def chain_index(
     graph: Graph, encoder, steps: int, direction: str = "graph", watch: Watch = NO_WATCH
 ) -> ChainIndex:
-    """The graph's chains of at most `steps` steps, encoded first where they are not kept yet.
+    """Return the index of the graph's chains, built first where it is not saved yet.
 
-    Raises StoreError where they cannot be kept, and what `watch` raises.
+    What `watch` raises is passed on.
+
+    Parameters
+    ----------
+    steps : the largest number of steps of a chain.
+    direction : "both", "out" (along the triples), "in" (against them) or "graph", which is the
+        setting of the graph.
+
+    Raises
+    ------
+    StoreError : the index cannot be saved.
     """
     key, shelf = (fingerprint(encoder), steps, graph.resolve(direction)), graph.derived.shelf(SHELF)
     with waiting(shelf.lock, watch):
@@ -183,13 +218,16 @@ def chain_index(
 
 
 def at_hand(graph: KnowledgeGraph, encoder, steps: int, direction: str = "graph") -> bool:
-    """Whether the graph's chains were encoded before, so that asking for them takes no time."""
+    """Return whether the chains are already encoded, in memory or on disk."""
     key = (fingerprint(encoder), steps, graph.resolve(direction))
     return key in graph.derived.shelf(SHELF).values or _file(graph, key).exists()
 
 
 def prepare(graph: Graph, encoder, steps: int, watch: Watch = NO_WATCH) -> None:
-    """The graph's chains encoded anew and kept; what was kept stays until then. Raises as `chain_index`."""
+    """Encode the graph's chains anew and save them.
+
+    The index saved before stays until then. Raises as `chain_index`.
+    """
     key, shelf = (fingerprint(encoder), steps, graph.resolve("graph")), graph.derived.shelf(SHELF)
     with waiting(shelf.lock, watch):
         index = build(graph, encoder, steps, key[2], watch)
@@ -198,7 +236,7 @@ def prepare(graph: Graph, encoder, steps: int, watch: Watch = NO_WATCH) -> None:
 
 
 def forget(graph: Graph) -> None:
-    """Lets go of the graph's chains in memory. Raises StoreError while they are encoded."""
+    """Release the graph's chains from memory. Raises StoreError while they are being encoded."""
     shelf = graph.derived.shelf(SHELF)
     with free(shelf.lock, "The relation chains"):
         shelf.values.clear()
@@ -211,7 +249,10 @@ def _file(graph: KnowledgeGraph, key: tuple) -> Path:
 def _whole(
     graph: Graph, encoder, steps: int, direction: str, watch: Watch = NO_WATCH
 ) -> ChainIndex | None:
-    """The chains of the graph that an edited one comes from, most of which it still has."""
+    """Return the chain index of the unedited graph, which shares most chains with the edited one.
+
+    None for a graph that is not edited.
+    """
     known = graph.edited_from
     return None if known is None else chain_index(known.graph, encoder, steps, direction, watch)
 
@@ -224,8 +265,11 @@ def build(
     watch: Watch = NO_WATCH,
     known: ChainIndex | None = None,
 ) -> ChainIndex:
-    """The chains that the graph is seen to have, in words and encoded. At most `MAX_CHAINS`, shorter and commoner ones first. Those that
-    are `known` in the same words are not encoded again."""
+    """Find the chains of a graph, put them into words and encode them.
+
+    At most `MAX_CHAINS` are kept, shorter ones first, then commoner ones. Chains with the same text
+    in `known` are not encoded again.
+    """
     watch.report("Finding relation chains")
     has = takes_part(graph)
     chains, found = possible_chains(has, steps, direction, MAX_CHAINS, watch)
@@ -247,15 +291,20 @@ def build(
 
 
 def in_steps(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows as whole numbers of -127 to 127, int8, and the step of each row, float32: a quarter of the space, cosines to 0.01."""
+    """Quantise rows to int8 values from -127 to 127, with one float32 scale per row.
+
+    This takes a quarter of the space and keeps cosines accurate to 0.01.
+    """
     scales = np.maximum(np.abs(vectors).max(axis=1, initial=0), 1e-12) / 127
     return np.round(vectors / scales[:, None]).astype(np.int8), scales.astype(np.float32)
 
 
 def takes_part(graph: Graph) -> csr_matrix:
-    """Which steps each node can take: float64 [nodes, 2 * relations], 1 where it can, 2 where to two other nodes or more.
+    """Return the steps possible at each node, float64 [nodes, 2 * relations].
 
-    From all triples, or from `MAX_EDGES` of them spread evenly.
+    Step `2 * r` follows relation `r` along its triples, step `2 * r + 1` against them. The value is
+    1 where the step leads to one node, and 2 where it leads to two or more. All triples are read,
+    or `MAX_EDGES` of them at even intervals.
     """
     if graph.n_edges <= MAX_EDGES:
         edges = np.arange(graph.n_edges)
@@ -285,20 +334,28 @@ def takes_part(graph: Graph) -> csr_matrix:
 def possible_chains(
     has: csr_matrix, steps: int, direction: str, most: int, watch: Watch = NO_WATCH
 ) -> tuple[list[Chain], int]:
-    """Chains of which each step can be taken at some of the nodes the one before leads to, and not at `RARE` ones only: (chains
-    by (length, codes), how many there are).
+    """Return the chains that can probably be followed in the graph, and their number.
 
-    How common a chain is, is guessed from its pairs of steps, as if each depended on the one before it only. Where there
-    are more than `most`, the shorter come first, then the commoner; longer ones are then counted only as far as they
-    continue kept ones.
+    Each step must be possible at some of the nodes that the step before leads to, and at more than
+    the share `RARE` of them. The frequency of a chain is estimated from its pairs of steps, as if
+    each step depended only on the one before.
+
+    Parameters
+    ----------
+    has : steps possible at each node, from `takes_part`.
+    steps : the largest number of steps of a chain.
+    most : the largest number of chains. Shorter chains come first, then commoner ones.
+
+    Returns
+    -------
+    The chains ordered by (length, codes), and how many there are. Where `most` is reached, longer
+    chains are counted only as continuations of chains that are kept.
     """
     can, several = has.sign().tocsr(), (has > 1).astype(np.float64).tocsr()
-    follows = (
-        can.T @ can
-    ).tocsr()  # [way back of the step before, next step]: at how many nodes both are
-    again = np.asarray(
-        several.sum(axis=0)
-    ).ravel()  # a step back leads on only where there is another node to reach
+    # [reverse of the step before, next step]: number of nodes at which both are possible
+    follows = (can.T @ can).tocsr()
+    # a step back leads on only where there is another node to reach
+    again = np.asarray(several.sum(axis=0)).ravel()
     total = np.asarray(can.sum(axis=0)).ravel()
     allowed = (total > 0) & (
         (direction == "both") | (np.arange(has.shape[1]) % 2 == (direction == "in"))
@@ -323,7 +380,10 @@ def _longer(
     most: int,
     watch: Watch = NO_WATCH,
 ) -> tuple[dict[Chain, float], int]:
-    """The commonest chains that continue these by one step, at most `most`, with how common each is; and how many there are."""
+    """Extend chains by one step, and return the `most` commonest results with their frequencies.
+
+    Also returns how many extended chains there are.
+    """
     chains, codes, counts = sorted(level), [np.empty(0, np.int64)], [np.empty(0)]
     for chain in chains:
         watch.check()
@@ -363,7 +423,10 @@ def _write(stream, index: ChainIndex) -> None:
 
 
 def _read(file) -> ChainIndex | None:
-    """The chains saved in `file`; None where there is nothing, or it is damaged or of another version."""
+    """Read the chains saved in `file`.
+
+    None where the file is missing, damaged or of another version.
+    """
     try:
         digests.check_sealed(file)
         with np.load(file, allow_pickle=False) as data:

@@ -1,4 +1,4 @@
-"""The communities of a graph, found once and saved beside it."""
+"""Communities of a graph, detected once and saved next to it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,23 @@ from core.io import digests
 from core.runtime.meter import spent
 from core.watch import NO_WATCH, Watch
 
-MAX_SIZE = 10  # of Microsoft's GraphRAG
+MAX_SIZE = 10  # the value of Microsoft's GraphRAG
 
 
 def clusters(graph: Graph, watch: Watch = NO_WATCH) -> Communities:
-    """The communities of at most `CLUSTER` nodes each that PageRank inside clusters works in. Raises BadInput, StoreError."""
+    """Return the communities of at most `CLUSTER` nodes for PageRank inside clusters.
+
+    Raises BadInput and StoreError.
+    """
     return graph.derived.once("clusters", None, lambda: communities(graph, CLUSTER, watch))
 
 
 @spent("preparation", "Communities of the graph")
 def communities(graph: Graph, max_size: int = MAX_SIZE, watch: Watch = NO_WATCH) -> Communities:
-    """The graph's communities, found where they are not saved yet; the same for the same graph in any process.
+    """Return the graph's communities, detected first where they are not saved yet.
 
-    Raises StoreError where they cannot be saved although others can be.
+    The same graph has the same communities in every process. Raises StoreError where they cannot be
+    saved although saving is possible in general.
     """
     found = saved(graph, max_size)
     if found is None:
@@ -36,13 +40,16 @@ def communities(graph: Graph, max_size: int = MAX_SIZE, watch: Watch = NO_WATCH)
 
 
 def saved(graph: Graph, max_size: int = MAX_SIZE) -> Communities | None:
-    """The graph's communities where they are saved, else None."""
+    """Return the saved communities of the graph, or None."""
     known = _read(_file(graph, max_size), graph.n_nodes)
     return None if known is None else Communities(known)
 
 
 def prepare(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> Communities:
-    """The graph's communities, found anew and saved; what was saved stays until then. Raises StoreError, and what `watch` raises."""
+    """Detect the graph's communities anew and save them.
+
+    Communities saved before stay until then. Raises StoreError, and what `watch` raises.
+    """
     known = detect(graph, max_size, watch)
     keep(_file(graph, max_size), lambda stream: np.save(stream, known))
     return Communities(known)
@@ -53,7 +60,7 @@ def _file(graph: Graph, max_size: int) -> Path:
 
 
 def _read(file, n_nodes: int) -> np.ndarray | None:
-    """What is saved in `file`; None where there is nothing or it is damaged."""
+    """Return the array saved in `file`, or None where it is missing or damaged."""
     try:
         digests.check_sealed(file)
         known = np.load(file, allow_pickle=False)

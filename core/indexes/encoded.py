@@ -1,4 +1,8 @@
-"""The vectors of a graph's texts on disk: in blocks, each kept as it is done, until an exact index holds them all."""
+"""Vectors of a graph's texts, saved on disk in blocks.
+
+Each block is saved as soon as it is encoded. Once an exact index holds all vectors, the blocks are
+removed.
+"""
 
 from __future__ import annotations
 
@@ -31,28 +35,31 @@ from core.runtime.cluster import Lost, Workers
 from core.watch import NO_WATCH, Watch
 
 Of = Literal["nodes", "triples", "relations", "relation-names", "chunks", "communities"]
-Texts = tuple[int, list[str]]  # a block's number, and what of it is to be encoded
-Vectors = Generator[tuple[int, np.ndarray], None, None]  # of a block of that number
-# told of a block how many of its texts are encoded so far
+Texts = tuple[int, list[str]]  # number of a block, and the texts of it to encode
+Vectors = Generator[tuple[int, np.ndarray], None, None]  # number of a block, and its vectors
+# The callback is called with the number of texts of the present block that are encoded so far.
 Encode = Callable[[Iterable[Texts], Callable[[int], None]], Vectors]
-BLOCK = 1024  # texts; what a kill costs at most
+BLOCK = 1024  # texts in a block, the most work that is lost when the process is killed
 KEYS, DONE = "keys.npy", "index.json"
-EARLIER = 4  # earlier contents of a graph that are looked through
+EARLIER = 4  # earlier contents of a graph whose vectors are looked up
 NONE = np.zeros((0, 0), np.float32)
 
 
 def count(graph: Graph, of: Of) -> int:
-    """How many nodes, triples, chunks or communities the graph has."""
+    """Return the number of nodes, triples, chunks or communities of the graph."""
     if of in ("chunks", "communities"):
         return n_chunks(graph) if of == "chunks" else n_communities(graph)
     return graph.n_nodes if of == "nodes" else graph.n_edges
 
 
 def texts(graph: Graph, of: Of, items: Sequence[int] | np.ndarray) -> list[str]:
-    """What is encoded: the names of nodes, or triples as `A -> r -> B` (LEGO-GraphRAG's words for them).
+    """Return the texts that are encoded for some items.
 
-    On a graph made of texts nodes with their types and descriptions, `relations` with their ends and descriptions (`relation-names`:
-    their names alone), chunks and communities with their titles (the in-depth analysis' three indexes).
+    They are the names of nodes, or triples as "A -> r -> B" (the wording of LEGO-GraphRAG).
+
+    On a graph made of texts, nodes come with their types and descriptions, and `relations` with
+    their ends and descriptions. `relation-names` are the names alone. Chunks and communities come
+    with their titles (the three indexes of the in-depth analysis).
     """
     if of == "chunks":
         return [chunk_label(graph, item) for item in items]
@@ -66,7 +73,7 @@ def texts(graph: Graph, of: Of, items: Sequence[int] | np.ndarray) -> list[str]:
 
 
 def here(encoder, watch: Watch = NO_WATCH) -> Encode:
-    """Encodes in this process, one block after the other."""
+    """Return an encoding function that works in this process, one block after the other."""
 
     def encode(blocks: Iterable[Texts], advanced: Callable[[int], None]) -> Vectors:
         for number, wanted in blocks:
@@ -76,7 +83,10 @@ def here(encoder, watch: Watch = NO_WATCH) -> Encode:
 
 
 def spread(workers: Workers, encoder: str, watch: Watch = NO_WATCH) -> Encode:
-    """Encodes over worker processes, each with the encoder of that name. Raises HopscopeError where one dies again and again."""
+    """Return an encoding function that uses worker processes.
+
+    Each worker loads the encoder of that name. Raises HopscopeError where a worker dies repeatedly.
+    """
 
     def encode(blocks: Iterable[Texts], advanced: Callable[[int], None]) -> Vectors:
         for (number, _), vectors in workers.each(partial(_encoded, encoder), blocks, watch):
@@ -87,21 +97,24 @@ def spread(workers: Workers, encoder: str, watch: Watch = NO_WATCH) -> Encode:
     return encode
 
 
-_models = cache(Registry)  # in a worker: those of its process
+_models = cache(Registry)  # in a worker process: its models
 
 
 def _encoded(encoder: str, block: Texts) -> np.ndarray:
-    """In a worker: the vectors of a block's texts."""
+    """Encode the texts of a block in a worker process."""
     return _models().encoder(encoder).encode(block[1]) if block[1] else NONE
 
 
 def block_file(folder: Path, number: int) -> Path:
-    """Where a block lies."""
+    """Return the file of a block."""
     return folder / f"block-{number:06}.npy"
 
 
 def exact_index(folder: Path, total: int) -> Any | None:
-    """The faiss index of all `total` vectors as they were encoded; None where there is no sound one."""
+    """Open the exact faiss index of all `total` vectors.
+
+    None where there is no sound index of this kind.
+    """
     try:
         index = mapped(folder / INDEX)
     except (OSError, ValueError, RuntimeError):
@@ -110,7 +123,10 @@ def exact_index(folder: Path, total: int) -> Any | None:
 
 
 def read_block(folder: Path, number: int, total: int) -> np.ndarray:
-    """float16 [rows, d]: one block of `total` vectors, by memory map or from their exact index. Raises StoreError."""
+    """Return one block of `total` vectors, float16 [rows, d].
+
+    It is read by memory map, or from the exact index. Raises StoreError where both are damaged.
+    """
     file, first = block_file(folder, number), number * BLOCK
     try:
         digests.check_sealed(file)
@@ -124,12 +140,14 @@ def read_block(folder: Path, number: int, total: int) -> np.ndarray:
 
 @dataclass(eq=False)
 class Blocks:
-    """Blocks of `BLOCK` vectors in `folder`, float16 [rows, d]; vector `i` is that of item `i`.
+    """Blocks of `BLOCK` vectors in `folder`, float16 [rows, d].
 
-    Their files are removed when an exact index holds the vectors, and then read from that.
+    Vector `i` belongs to item `i`. The files of the blocks are removed once an exact index holds
+    the vectors, which are then read from it.
 
-    Of items that `worded` has a text of, that one is encoded rather than the graph's own. `encoded` and `reused` count what
-    `complete` encoded, and what it found among the vectors of an earlier content of the graph.
+    `worded` holds texts that are encoded instead of the graph's own; an empty one stands for the
+    graph's own text. `encoded` counts the vectors that `complete` encoded, `reused` those that it
+    took from an earlier content of the graph.
     """
 
     graph: Graph
@@ -141,15 +159,15 @@ class Blocks:
 
     @property
     def label(self) -> str:
-        """What is encoded, in a word."""
+        """Name of the encoded items, for progress messages."""
         return self.of
 
     def total(self) -> int:
-        """How many items there are."""
+        """Return the number of items."""
         return count(self.graph, self.of)
 
     def texts_of(self, items: Sequence[int]) -> list[str]:
-        """What is encoded of these items."""
+        """Return the texts that are encoded for these items."""
         if not self.worded:
             return texts(self.graph, self.of, items)
         own = [item for item in items if not self.worded[item]]
@@ -160,42 +178,47 @@ class Blocks:
         return -(-self.total() // BLOCK)
 
     def items(self, number: int) -> range:
-        """The items of a block."""
+        """Return the items of a block."""
         return range(number * BLOCK, min(self.total(), (number + 1) * BLOCK))
 
     def read(self, number: int) -> np.ndarray:
-        """A block's vectors. Raises StoreError where they are damaged."""
+        """Return the vectors of a block. Raises StoreError where they are damaged."""
         return read_block(self.folder, number, self.total())
 
     def rows(self, items: np.ndarray) -> np.ndarray:
-        """float16 [n, d]: the vectors of some items, ascending. Raises StoreError as `read`."""
+        """Return the vectors of some items, in ascending order, float16 [n, d].
+
+        Raises StoreError as `read`.
+        """
         numbers = np.unique(items // BLOCK).tolist()
         return np.concatenate(
             [self.read(number)[items[items // BLOCK == number] % BLOCK] for number in numbers]
         )
 
     def count_zeros(self) -> int:
-        """How many vectors are zeros, as of texts that the encoder could not read."""
+        """Count the zero vectors, which stand for texts that the encoder could not read."""
         return sum(int((~self.read(number).any(axis=1)).sum()) for number in range(len(self)))
 
     def missing(self) -> list[int]:
-        """The blocks that are not there yet."""
+        """Return the blocks that are not encoded yet."""
         absent = [
             number for number in range(len(self)) if not block_file(self.folder, number).exists()
         ]
         return [] if absent and exact_index(self.folder, self.total()) is not None else absent
 
     def remove_files(self) -> None:
-        """Remove the blocks, whose vectors an exact index holds by now."""
+        """Remove the files of the blocks, whose vectors an exact index now holds."""
         for number in range(len(self)):
-            with suppress(OSError):  # on Windows, one that another process reads just now
+            with suppress(OSError):  # On Windows a file stays while another process reads it.
                 block_file(self.folder, number).unlink(missing_ok=True)
 
     def complete(self, encode: Encode, watch: Watch = NO_WATCH) -> None:
-        """Keep the keys of all texts, for the graph's next content; then encode the missing blocks and keep each as it comes.
+        """Encode the missing blocks, and save each as it is done.
 
-        A text whose vector an earlier content of the graph has is not encoded again, be that content encoded whole or in part. Raises
-        StoreError, and what `watch` and `encode` raise.
+        The keys of all texts are saved first, for the next content of the graph. A text that an
+        earlier content has a vector for is not encoded again, even if that content was encoded only
+        in part. Raises StoreError, and what
+        `watch` and `encode` raise.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         every = [keys(self.texts_of(self.items(number))) for number in range(len(self))]
@@ -233,35 +256,42 @@ class Blocks:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The vectors of one content: the keys of those texts that are encoded, ascending by their first half, and the row of each."""
+    """Vectors of one content of a graph, found by the keys of the texts.
+
+    `keys` holds the keys of the encoded texts, sorted by their first half. `rows` holds the row of
+    each.
+    """
 
     folder: Path
     keys: np.ndarray  # uint64 [n, 2]
     rows: np.ndarray  # int64 [n]
-    total: int  # how many texts the content has
+    total: int  # number of texts of the content, encoded or not
 
     def find(self, wanted: np.ndarray) -> np.ndarray:
-        """For each key its row, or -1, int64."""
+        """Return the row of each key, int64, or -1 where it is missing."""
         at = np.minimum(np.searchsorted(self.keys[:, 0], wanted[:, 0]), len(self.keys) - 1)
         return np.where((self.keys[at] == wanted).all(axis=1), self.rows[at], -1)
 
 
 @dataclass(frozen=True, eq=False)
 class Earlier:
-    """The vectors that earlier contents of a graph have. Row numbers run on from one source to the next."""
+    """Vectors of earlier contents of a graph.
+
+    Row numbers continue from one source to the next.
+    """
 
     sources: tuple[Source, ...]
     _blocks: dict[Path, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def beside(cls, folder: Path, graph: Graph | None = None) -> Earlier:
-        """The vectors of the folders that `earlier_folders` finds."""
+        """Open the vectors of the folders that `earlier_folders` finds."""
         found = []
         for other in earlier_folders(folder, graph):
             try:
                 digests.check_sealed(other / KEYS)
                 keys = np.load(other / KEYS)
-            except (OSError, ValueError, EOFError):  # damaged: its texts are encoded anew
+            except (OSError, ValueError, EOFError):  # damaged: the texts are encoded anew
                 continue
             whole = exact_index(other, len(keys)) is not None
             numbers = range(-(-len(keys) // BLOCK))
@@ -274,7 +304,7 @@ class Earlier:
         return cls(tuple(found))
 
     def rows(self, wanted: np.ndarray) -> np.ndarray:
-        """For each key the number of its vector, or -1, int64."""
+        """Return the row of each key over all sources, int64, or -1 where it is missing."""
         found, start = np.full(len(wanted), -1, np.int64), 0
         for source in self.sources:
             here = source.find(wanted)
@@ -283,7 +313,11 @@ class Earlier:
         return found
 
     def filled(self, rows: np.ndarray, fresh: np.ndarray) -> np.ndarray:
-        """float16 [len(rows), d]: the vectors of these rows, the `fresh` ones in the places of -1."""
+        """Combine earlier and new vectors into one block, float16 [len(rows), d].
+
+        `rows` are rows of the earlier vectors. The vectors of `fresh` fill the positions of -1 in
+        order.
+        """
         found, there = np.empty((0, fresh.shape[1]), np.float16), np.flatnonzero(rows >= 0)
         if len(there):
             found = self._vectors(rows[there])
@@ -294,7 +328,7 @@ class Earlier:
         return block
 
     def _vectors(self, rows: np.ndarray) -> np.ndarray:
-        """float16 [n, d]: the vectors of these rows, those of a block read together."""
+        """Return the vectors of these rows, float16 [n, d], reading each block once."""
         starts = np.cumsum([0, *(source.total for source in self.sources)])
         number = np.searchsorted(starts, rows, "right") - 1
         block, place = np.divmod(rows - starts[number], BLOCK)
@@ -314,10 +348,10 @@ class Earlier:
 
 
 def earlier_folders(folder: Path, graph: Graph | None = None) -> list[Path]:
-    """Folders with vectors of other contents of the graph, the newest first, at most `EARLIER`.
+    """Return the folders with vectors of other contents of the graph, newest first.
 
-    Those of a graph made of documents include those of the graphs beside it, as these have many
-    texts in common.
+    There are at most `EARLIER`. For a graph made of documents they include those of the sibling
+    graphs in the same parent folder, which have many texts in common.
     """
     indexes = folder.parent.parent
     places = [*indexes.glob(f"*/{folder.name}/{KEYS}")]
@@ -330,7 +364,7 @@ def earlier_folders(folder: Path, graph: Graph | None = None) -> list[Path]:
 
 
 def keys(texts: Sequence[str]) -> np.ndarray:
-    """The keys of texts: 128 bits of a hash of each, uint64 [n, 2]."""
+    """Return the keys of texts: a 128-bit hash of each, uint64 [n, 2]."""
     hashed = b"".join(
         hashlib.blake2b(text.encode("utf-8"), digest_size=16).digest() for text in texts
     )

@@ -1,4 +1,4 @@
-"""Questions with their entities masked, so that questions of one form are alike whatever they ask about."""
+"""Questions with their entities masked, so that questions of the same form are similar."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from core.graph.store import Graph
 
 
 def masked(graph: Graph, text: str, seeds: Sequence[int]) -> str:
-    """The question with X for its entities: where they are written as named, else in another case, else where the text mentions them."""
+    """Replace the entities of a question by X.
+
+    Names are first searched as they are spelled in the graph, then in any case, then with spaces
+    for underscores. If none is found, the mentions that entity linking finds in the text are
+    replaced.
+    """
     text = text.replace("[", "").replace("]", "")
     called = sorted(set(graph.names(seeds)), key=lambda name: (-len(name), name))
     for spelt, flags in (

@@ -1,4 +1,7 @@
-"""Chains of Freebase-like relations in words: a passage through a node without a name is said as one step."""
+"""Texts for chains of Freebase-like relations.
+
+A passage through a mediator, a node without a name, is worded as one step.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +17,25 @@ _PLURAL = re.compile(r"(?<=[^\W_])_s$")
 
 
 def plain_phrase(relation: str) -> Phrase:
-    """`phrase`, without the `_s` that Freebase ends names of several values with: `people.person.sibling_s` is the sibling."""
+    """Return `phrase` of a relation without the Freebase suffix `_s`.
+
+    Freebase ends the names of relations with several values with `_s`: `people.person.sibling_s` is
+    worded as the sibling.
+    """
     return phrase(_PLURAL.sub("", relation))
 
 
 def mediated_text(chain: Chain, phrases: Sequence[Phrase], into: np.ndarray) -> str:
-    """A chain from X in words, from the last step to the first: `the profession of the sibling of the person X`.
+    """Word a chain from X, from its last step to its first.
 
-    `phrases[r]` is how relation `r` is said; `into[code]` tells the steps that lead into a mediator, which are said together
-    with the step out of it: `the actor in the performance of X`.
+    An example is "the profession of the sibling of the person X". A step into a mediator and the
+    step out of it are worded together: "the actor in the performance of X".
+
+    Parameters
+    ----------
+    chain : step codes, `2 * r` along and `2 * r + 1` against the triples of relation `r`.
+    phrases : `phrases[r]` is the wording of relation `r`.
+    into : `into[code]` is true where the step leads into a mediator.
     """
     kind = phrases[chain[0] >> 1].head_type
     text = PLACEHOLDER if chain[0] & 1 or not kind else f"the {kind} {PLACEHOLDER}"
@@ -39,7 +52,10 @@ def _step(code: int, phrases: Sequence[Phrase], text: str) -> str:
 
 
 def _passage(way: int, out: int, phrases: Sequence[Phrase], text: str) -> str:
-    """Into a mediator by one relation and out by another, either along or against its triples."""
+    """Word a passage through a mediator: into it by one relation and out by another.
+
+    Each step goes either along or against its triples.
+    """
     first, last = phrases[way >> 1], phrases[out >> 1]
     things = plural(last.head_type or THING)
     if way & 1:

@@ -1,4 +1,7 @@
-"""Very many vectors in several graphs of neighbours, searched one after the other: each is made by itself, in the memory of one."""
+"""Large vector sets split into several HNSW indexes that are searched in turn.
+
+Each part is built by itself, so memory holds only one part at a time.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,17 @@ from core.indexes.place import keep
 from core.io import digests
 
 INDEX = "index.faiss"
-LINKS, BUILDING, SEARCHING = 32, 80, 512  # of HNSW: M, efConstruction, efSearch
-SEARCHING_PART = 128  # efSearch of one part, which holds few of the nearest
+LINKS, BUILDING, SEARCHING = 32, 80, 512  # HNSW: M, efConstruction, efSearch
+# efSearch of one part, lower because each part holds few of the nearest vectors
+SEARCHING_PART = 128
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Several faiss indexes as one: the vectors of each lie behind those of the one before. Has what is asked of an index of faiss here.
+    """Several faiss indexes that are searched as one.
+
+    The vectors of each part follow those of the part before. The class has the methods of a faiss
+    index that this project uses.
 
     >>> import faiss, numpy as np
     >>> from core.indexes.parts import Parts
@@ -36,24 +43,33 @@ class Parts:
 
     @property
     def d(self) -> int:
-        """The dimension of a vector."""
+        """The dimension of the vectors."""
         return self.parts[0].d
 
     @property
     def ntotal(self) -> int:
-        """How many vectors there are."""
+        """The number of vectors."""
         return sum(part.ntotal for part in self.parts)
 
     @property
     def starts(self) -> np.ndarray:
-        """The place of the first vector of each part, and behind them how many there are, int64."""
+        """Position of the first vector of each part, followed by the number of vectors, int64."""
         return np.cumsum([0, *(part.ntotal for part in self.parts)])
 
     def search(
         self, asked: np.ndarray, k: int, there: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The `k` of largest cosine with each of some vectors, as faiss gives them: (cosines float32, places int64), -1 where there are
-        fewer; none that is not `there`, bool by place."""
+        """Return the `k` vectors with the largest cosine for each query, in the format of faiss.
+
+        Parameters
+        ----------
+        asked : query vectors, float32 [n, d].
+        there : boolean mask of the positions that may be returned; None for all.
+
+        Returns
+        -------
+        (cosines float32, positions int64), each [n, k]. The position is -1 where there are fewer.
+        """
         cosines, places = [], []
         for part, start in zip(self.parts, self.starts.tolist()):
             inside = None if there is None else there[start : start + part.ntotal]
@@ -65,7 +81,7 @@ class Parts:
         return np.take_along_axis(every, best, axis=1), np.take_along_axis(of, best, axis=1)
 
     def reconstruct_batch(self, places: np.ndarray) -> np.ndarray:
-        """float32 [n, d]: the vectors at some places."""
+        """Return the vectors at some positions, float32 [n, d]."""
         found, starts = np.empty((len(places), self.d), np.float32), self.starts
         of = np.searchsorted(starts, places, "right") - 1
         for number in np.unique(of).tolist():
@@ -77,28 +93,38 @@ class Parts:
 
 
 def only(index: Any, there: np.ndarray | None) -> Any:
-    """What a search of faiss is given so that it finds those places alone that are `there`, bool; None for all."""
+    """Return the search parameters that restrict a faiss search to a boolean mask of positions.
+
+    None where the mask is None.
+    """
     import faiss
 
     if there is None:
         return None
-    bits = faiss.IDSelectorBitmap(np.packbits(there, bitorder="little"))  # type: ignore[call-arg, arg-type]
+    bits = faiss.IDSelectorBitmap(  # type: ignore[call-arg]
+        np.packbits(there, bitorder="little")  # type: ignore[arg-type]
+    )
     if hasattr(index, "hnsw"):
-        return faiss.SearchParametersHNSW(sel=bits, efSearch=index.hnsw.efSearch)  # type: ignore[attr-defined]
+        return faiss.SearchParametersHNSW(  # type: ignore[attr-defined]
+            sel=bits, efSearch=index.hnsw.efSearch
+        )
     return faiss.SearchParameters(sel=bits)  # type: ignore[call-arg]
 
 
 def search(
     index: Any, asked: np.ndarray, k: int, there: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The (cosines, places) of the `k` nearest in an index of faiss or in parts, of the places that are `there`."""
+    """Search a faiss index or `Parts` for the `k` nearest vectors: (cosines, positions).
+
+    Only positions where the mask `there` is true are returned; None allows all.
+    """
     if isinstance(index, Parts):
         return index.search(asked, k, there)
     return index.search(asked, k, params=only(index, there))
 
 
 def tuned(index: Any) -> Any:
-    """The index with how thoroughly it is searched."""
+    """Set how thoroughly an HNSW index is searched, and return it."""
     for part in index.parts if isinstance(index, Parts) else (index,):
         if hasattr(part, "hnsw"):
             part.hnsw.efSearch = SEARCHING_PART if isinstance(index, Parts) else SEARCHING
@@ -106,19 +132,22 @@ def tuned(index: Any) -> Any:
 
 
 def files(folder: Path, parts: int) -> list[Path]:
-    """Where an index lies: the file of each part, or its one file where it has none."""
+    """Return the files of an index: one per part, or a single one without parts."""
     return [folder / f"index-{number:03}.faiss" for number in range(parts)] or [folder / INDEX]
 
 
 def read(folder: Path, parts: int) -> Any:
-    """The index in a folder by memory map, with as many `parts`, 0 for one that is whole. Raises ValueError, OSError and RuntimeError where
-    it is damaged."""
+    """Open the index in a folder by memory map.
+
+    `parts` is the number of its parts, 0 for an index that is not split. Raises ValueError, OSError
+    or RuntimeError where it is damaged.
+    """
     found = [mapped(file) for file in files(folder, parts)]
     return tuned(Parts(tuple(found)) if parts else found[0])
 
 
 def mapped(file: Path) -> Any:
-    """The faiss index in a file by memory map. Raises as `read`."""
+    """Open the faiss index in a file by memory map. Raises as `read`."""
     import faiss
 
     digests.check_sealed(file)
@@ -129,13 +158,17 @@ def save(index: Any, file: Path) -> None:
     """Write a faiss index into a file. Raises StoreError."""
     import faiss
 
-    writer = lambda stream: faiss.PyCallbackIOWriter(stream.write)  # type: ignore[attr-defined]  # not in its stubs
+    # The stubs of faiss lack PyCallbackIOWriter.
+    writer = lambda stream: faiss.PyCallbackIOWriter(stream.write)  # type: ignore[attr-defined]
     keep(file, lambda stream: faiss.write_index(index, writer(stream)))
 
 
 def added_to(before: Path, parts: int, folder: Path, fresh: np.ndarray) -> Any:
-    """The index in the folder `before` with some vectors more, float32; of one in parts the last has them, saved in `folder` beside the
-    others, which are the same files. Raises RuntimeError where it is damaged."""
+    """Return the index in the folder `before`, extended by the vectors `fresh` (float32).
+
+    If the index has parts, the last one is extended and saved in `folder`. The other parts are
+    linked there unchanged. Raises RuntimeError where the index is damaged.
+    """
     import faiss
 
     *others, last = files(before, parts)
@@ -152,7 +185,10 @@ def added_to(before: Path, parts: int, folder: Path, fresh: np.ndarray) -> Any:
 
 
 def _same_file(known: Path, file: Path) -> None:
-    """Has a file that is never changed in a second place, as a link where the disk has links."""
+    """Put a file that never changes into a second place.
+
+    It is a hard link where the disk supports links, otherwise a copy.
+    """
     with suppress(FileNotFoundError):
         file.unlink()
     try:

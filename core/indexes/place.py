@@ -1,4 +1,4 @@
-"""Where what is prepared for a graph is kept, how a file gets there whole or not at all, and who may make it."""
+"""Storage of a graph's indexes: folders, atomic writes and locks."""
 
 from __future__ import annotations
 
@@ -20,15 +20,19 @@ from core.io.home import cannot_save, home
 from core.io.locks import is_locked
 from core.watch import NO_WATCH, Watch
 
-NAMED = 16  # letters of the digest in a folder's name
-INDEXES = "indexes"  # beside a graph's store
+NAMED = 16  # digits of the graph's digest in the name of its folder
+INDEXES = "indexes"  # folder next to a graph's store
 SEALED = (".npy", ".npz", ".faiss")
-AT_WORK = "building"  # beside its lock file, in a folder that is made bit by bit
+AT_WORK = "building"  # Name of the lock file in a folder that is filled step by step.
 
 
 def index_folder(graph: KnowledgeGraph) -> Path:
-    """The folder for indexes of this graph's content: beside its store, else in the person's folder; absent where it cannot be made."""
-    # of an edited or a fetched one nothing outlives this process
+    """Return the folder for indexes of this graph's present content.
+
+    It lies next to the graph's store, or in the person's folder where the graph has no writable
+    store. It may be missing where it cannot be created.
+    """
+    # Nothing outlives this process for an edited graph or for one fetched from a server.
     if graph.edited_from is not None or graph.fetched is not None:
         return _temporary(graph.digest[:NAMED])
     if graph.folder is not None and os.access(graph.folder, os.W_OK):
@@ -36,7 +40,7 @@ def index_folder(graph: KnowledgeGraph) -> Path:
     else:
         beside = home() / INDEXES
     folder = beside / graph.digest[:NAMED]
-    with suppress(OSError):  # said by who writes there
+    with suppress(OSError):  # reported by the code that writes there
         folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -53,13 +57,15 @@ def _process_folder() -> tempfile.TemporaryDirectory:
 
 
 def entries(folder: Path) -> list[Path]:
-    """What lies in a folder, by name; nothing where it is absent."""
+    """Return the files and folders in a folder, sorted; empty where it is missing."""
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
 def take_indexes(temporary: Path, folder: Path) -> None:
-    """Move what is prepared for a graph in `temporary` beside the store in `folder`, in the place of what is there of its name. Raises
-    StoreError."""
+    """Move a graph's indexes from `temporary` next to the store in `folder`.
+
+    Indexes of the same name are replaced. Raises StoreError.
+    """
     try:
         for one in sorted((temporary / INDEXES).glob("*/*")):
             there = folder / INDEXES / one.parent.name / one.name
@@ -74,8 +80,11 @@ def take_indexes(temporary: Path, folder: Path) -> None:
 
 
 def keep(file: Path, write: Callable[[IO[bytes]], object], durable: bool = True) -> None:
-    """Write a file beside its place, arrays with their digest, make it durable (see `write_whole`), and put it there in one step. Raises
-    StoreError."""
+    """Write a file atomically and durably (see `write_whole`).
+
+    It is written next to its final place and moved there in one step. A file of arrays is sealed
+    with its digest. Raises StoreError.
+    """
 
     def whole(temporary: Path) -> None:
         with open(temporary, "wb") as stream:
@@ -90,8 +99,11 @@ def keep(file: Path, write: Callable[[IO[bytes]], object], durable: bool = True)
 
 
 def keep_if_possible(file: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """As `keep`, for what is at hand whether it is kept or not: where nothing can be saved it is not. Raises StoreError for another
-    reason."""
+    """Write a file as `keep` does, or do nothing where this installation cannot save at all.
+
+    For results that are usable without being saved. Raises StoreError where saving fails for
+    another reason.
+    """
     try:
         keep(file, write)
     except StoreError:
@@ -100,12 +112,15 @@ def keep_if_possible(file: Path, write: Callable[[IO[bytes]], object]) -> None:
 
 
 def being_made(folder: Path) -> bool:
-    """Whether some process is making what lies in a folder."""
+    """Return whether a process is creating the contents of a folder."""
     return is_locked(folder / f"{AT_WORK}.lock")
 
 
 def busy_elsewhere(watch: Watch = NO_WATCH) -> Watch:
-    """A watch for as long as another process makes the same, which says so at every look."""
+    """Return a watch for the time in which another process builds the same index.
+
+    It reports this each time it is polled.
+    """
 
     def look() -> None:
         watch.report("Another process is building this; waiting for it")
@@ -116,7 +131,10 @@ def busy_elsewhere(watch: Watch = NO_WATCH) -> Watch:
 
 @contextmanager
 def free(lock: threading.Lock, what: str) -> Iterator[None]:
-    """The lock, if nobody holds it. Raises StoreError where somebody does."""
+    """Hold a lock that must be free.
+
+    Raises StoreError where another thread holds it. The message begins with `what`.
+    """
     if not lock.acquire(blocking=False):
         raise StoreError(f"{what} are being made or read just now; try again when that is done.")
     try:

@@ -1,4 +1,4 @@
-"""What is prepared for a graph: what of each kind lies on disk, making it, and deleting it."""
+"""State of the indexes of a graph on disk, and jobs that build or delete them."""
 
 from __future__ import annotations
 
@@ -28,13 +28,16 @@ READY, PARTLY, OTHER, ABSENT, DAMAGED = (
     "damaged",
 )
 OWNED_AS = "index"
-SETTLED = 600.0  # seconds after which a file that was never put in place is one that a killed process left
+SETTLED = 600.0  # Seconds after which an unfinished file counts as left behind by a killed process.
 
 
 @dataclass(frozen=True)
 class SavedIndex:
-    """An index on disk: its settings by its name, its size in bytes, when it was changed, and whether it is the one that lines read where
-    nobody changed a setting."""
+    """An index on disk.
+
+    `words` describes its settings, taken from its name. `size` is in bytes and `changed` in seconds
+    since 1970. `usual` is true for the index that methods with default settings read.
+    """
 
     path: Path
     words: str
@@ -45,10 +48,11 @@ class SavedIndex:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A kind of index and what of it is there for a graph.
+    """A kind of index and its saved indexes of one graph.
 
-    `parts` is how many of its parts are there and how many there can be, where that is known; `lacks` says why it cannot
-    be made here, empty where it can; `damage` why what is there cannot be read, empty where it can.
+    `parts` counts the finished parts and all parts, where these are known. `lacks` is the reason
+    why the index cannot be built here, empty where it can. `damage` is the reason why the saved
+    index cannot be read, empty where it can.
     """
 
     kind: Kind
@@ -59,7 +63,10 @@ class Prepared:
 
     @property
     def state(self) -> str:
-        """READY, PARTLY, DAMAGED, OTHER where only what other settings or models read is there, or ABSENT."""
+        """The state of the index: READY, PARTLY, DAMAGED, OTHER or ABSENT.
+
+        OTHER means that only indexes for other settings or models are saved.
+        """
         if self.damage:
             return DAMAGED
         if not any(one.usual for one in self.saved):
@@ -72,13 +79,16 @@ class Prepared:
 
     @property
     def changed(self) -> float | None:
-        """When it was last changed, in seconds since 1970."""
+        """Time of the last change, in seconds since 1970."""
         return max((one.changed for one in self.saved), default=None)
 
 
 @dataclass(frozen=True)
 class Leftover:
-    """What nothing reads any more: the indexes of an earlier content of the graph, or files that no kind knows."""
+    """A file or folder that nothing reads any more.
+
+    It belongs to an earlier content of the graph (`earlier`), or no kind of index knows its name.
+    """
 
     path: Path
     words: str
@@ -88,13 +98,19 @@ class Leftover:
 
 
 def prepared(graph: Graph, env: Environment) -> list[Prepared]:
-    """Every kind that the graph has anything of with what of it is there, in the order of the table. Raises StoreError."""
+    """Return the state of every kind of index that fits the graph, in the order of the table.
+
+    Raises StoreError.
+    """
     there = entries(index_folder(graph))
     return [_prepared(graph, env, kind, there) for kind in KINDS.values() if kind.fits(graph)]
 
 
 def stamp(graph: Graph, env: Environment) -> tuple:
-    """What changes whenever `prepared` or `leftovers` may give something else, and is quickly had."""
+    """Return a value that changes whenever `prepared` or `leftovers` may change.
+
+    It is cheap to compute.
+    """
     folder = index_folder(graph)
     there = tuple((path.name, *_weight(path)) for path in entries(folder))
     beside = tuple(path.name for path in entries(folder.parent))
@@ -118,7 +134,7 @@ def _prepared(graph: Graph, env: Environment, kind: Kind, there: Sequence[Path])
 
 
 def leftovers(graph: Graph) -> list[Leftover]:
-    """What lies where the graph's indexes are saved and is read by nothing, the newest first."""
+    """Return the files and folders among the graph's indexes that nothing reads, newest first."""
     folder, found = index_folder(graph), []
     for path in entries(folder):
         if any(kind.owns(path.name) for kind in KINDS.values()):
@@ -128,7 +144,7 @@ def leftovers(graph: Graph) -> list[Leftover]:
             found.append(Leftover(path, path.name, size, changed))
         elif time.time() - changed > SETTLED:
             found.append(Leftover(path, "A file that was never finished", size, changed))
-    # elsewhere, other graphs' lie beside it
+    # Elsewhere the folder also holds the indexes of other graphs.
     if graph.folder is not None and folder.parent == graph.folder / "indexes":
         for path in entries(folder.parent):
             if path != folder and re.fullmatch(f"[0-9a-f]{{{NAMED}}}", path.name):
@@ -144,13 +160,23 @@ def leftovers(graph: Graph) -> list[Leftover]:
 
 
 def key(graph: Graph, kind: Kind) -> str:
-    """The key of the job that builds an index of a graph."""
+    """Return the key of the job that builds an index of a graph."""
     return f"index-{graph.digest}-{kind.name}"
 
 
 def start(jobs: Jobs, graph: Graph, kind: Kind, env: Environment, anew: bool = False) -> Job:
-    """A job that builds an index, or the one that is at it. `anew` makes from nothing what is otherwise added to. Raises NotAllowed where
-    that would make another person's anew; what is not all there may be completed by all."""
+    """Start a job that builds an index, or return the one that already runs.
+
+    Anyone may complete an index that is unfinished.
+
+    Parameters
+    ----------
+    anew : build from nothing an index that is otherwise only added to.
+
+    Raises
+    ------
+    NotAllowed : this would rebuild another person's index.
+    """
     there = any(kind.owns(path.name) for path in entries(index_folder(graph)))
     if there and (anew or not kind.adds):
         check_may_change(OWNED_AS, key(graph, kind))
@@ -161,21 +187,25 @@ def start(jobs: Jobs, graph: Graph, kind: Kind, env: Environment, anew: bool = F
         if anew and kind.adds:
             _remove(graph, kind)
         job.report("Beginning")
-        assert kind.build is not None  # what comes by itself is never asked for
+        # An index without a build function is never offered for building.
+        assert kind.build is not None
         kind.build(graph, env, with_time_left(job))
 
     return jobs.run(key(graph, kind), work, again=True)
 
 
 def building(jobs: Jobs, graph: Graph, kind: Kind) -> Job | None:
-    """The job that builds an index of a graph just now."""
+    """Return the running job that builds an index of a graph, or None."""
     job = jobs.get(key(graph, kind))
     return job if job is not None and not job.ended else None
 
 
 def delete(jobs: Jobs, graph: Graph, kind: Kind) -> None:
-    """Deletes every file of a kind. Raises StoreError while it is built, here or by another process, or read by a question, and
-    NotAllowed where it is another person's."""
+    """Delete every file of a kind of index.
+
+    Raises StoreError while the index is being built, here or by another process, or is being read
+    by a question. Raises NotAllowed where it belongs to another person.
+    """
     check_may_change(OWNED_AS, key(graph, kind))
     if building(jobs, graph, kind):
         raise StoreError(f"“{kind.title}” is being built; cancel that first.")
@@ -189,14 +219,18 @@ def _remove(graph: Graph, kind: Kind) -> None:
         if kind.owns(path.name):
             if being_made(path):
                 raise StoreError(
-                    f"“{kind.title}” is being built by another process; delete it when that is done."
+                    f"“{kind.title}” is being built by another process; "
+                    "delete it when that is done."
                 )
             _unlink(path)
 
 
 def delete_leftover(graph: Graph, leftover: Leftover) -> None:
-    """Deletes what nothing reads; what is no leftover of the graph any more stays. Raises StoreError, and NotAllowed where people share
-    and this is not the administrator."""
+    """Delete a file or folder that nothing reads.
+
+    Nothing happens if it is no longer among the leftovers of the graph. Raises StoreError. Raises
+    NotAllowed where several people share the installation and this one is not the administrator.
+    """
     check_administrator("delete what is left over")
     if leftover.path in {one.path for one in leftovers(graph)}:
         _unlink(leftover.path)
@@ -210,10 +244,10 @@ def _unlink(path: Path) -> None:
 
 
 def _weight(path: Path) -> tuple[int, float]:
-    """The bytes of a file or of all files in a folder, and when the newest of them was changed."""
+    """Return the size of a file or folder in bytes, and the time of its newest change."""
     size, changed = 0, 0.0
     for one in [path, *path.rglob("*")]:
-        with suppress(FileNotFoundError):  # put in place or deleted while we look
+        with suppress(FileNotFoundError):  # moved or deleted while we look
             stat = one.stat()
             size, changed = (
                 size + (0 if S_ISDIR(stat.st_mode) else stat.st_size),

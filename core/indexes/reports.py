@@ -1,4 +1,4 @@
-"""Reports that a language model writes about communities, each written once and kept on disk."""
+"""Reports on communities by a language model, each written once and saved on disk."""
 
 from __future__ import annotations
 
@@ -36,13 +36,20 @@ SCHEMA: dict[str, Any] = {
     "required": ["title", "summary", "findings"],
     "additionalProperties": False,
 }
-TABLE = "create table reports (key text primary key, title text not null, text text not null, note text not null)"
+TABLE = (
+    "create table reports (key text primary key, title text not null, text text not null,"
+    " note text not null)"
+)
 SAVED = Schema("the reports", (TABLE,), again=True)
 
 
 @dataclass(frozen=True)
 class Written:
-    """A report: its title and text, a note where the model's reply could not be read, and what it cost (nothing where kept)."""
+    """A community report with its title, its text, a note and its cost.
+
+    `note` says that the model's reply could not be read. `usage` is empty for a report that was
+    already saved.
+    """
 
     title: str
     text: str
@@ -51,17 +58,19 @@ class Written:
 
     @property
     def fresh(self) -> bool:
-        """Whether it was written just now."""
+        """True if the report was written just now."""
         return self.usage.calls > 0
 
 
 class Reports:
-    """The reports of a graph's communities by one model.
+    """The reports on a graph's communities by one language model.
 
-    A report is known by the graph's digest, the community's members, the model's `signature`, the prompt and its limits, so
-    that nothing outdated is ever shown. `chat` is called for the model only when a report must be written. Microsoft's
-    GraphRAG writes the reports of a hierarchy bottom-up; here only those of the finest level are written (LEGO-GraphRAG,
-    technical report, B.10, which does not name the level).
+    The key of a report consists of the graph's digest, the members of the community, the model's
+    `signature`, the prompt and its limits. An outdated report is therefore never shown. `chat` is
+    called for the model only when a report has to be written.
+
+    Microsoft's GraphRAG writes the reports of a hierarchy bottom-up. Here only those of the finest
+    level are written (LEGO-GraphRAG, technical report, B.10, which does not name the level).
     """
 
     def __init__(
@@ -76,9 +85,11 @@ class Reports:
         self._rows = RowFile(index_folder(graph) / "reports.sqlite", SAVED)
 
     def get(self, community: int, seed: int = 0, watch: Watch = NO_WATCH) -> Written:
-        """The report of a community, written now where it is not saved yet, or could not be read and the model may do better now.
+        """Return the report on a community, written now where it is not saved yet.
 
-        Raises StoreError and what the model raises."""
+        A saved report that could not be read is written again, unless the model would give the same
+        reply. Raises StoreError and what the model raises.
+        """
         known = self.saved(community)
         if known is not None and not known.note:
             return known
@@ -97,17 +108,21 @@ class Reports:
         return made
 
     def saved(self, community: int) -> Written | None:
-        """The report of a community where it is kept, else None."""
+        """Return the saved report on a community, or None."""
         rows = self._rows.query(
             "select title, text, note from reports where key = ?", (self._key(community),)
         )
         return Written(*rows[0]) if rows else None
 
     def prepare(self, wanted: Iterable[int], watch: Watch = NO_WATCH) -> tuple[int, int]:
-        """Write the wanted reports that are not kept yet, as many at a time as the model takes: (written, kept before). Each is kept at
-        once, so that a stop costs those at work.
+        """Write those of the wanted reports that are not saved yet.
 
-        `watch` hears how many are done.
+        As many are written at a time as the model accepts. Each is saved at once, so a stop loses
+        only those being written. `watch` receives the number of finished reports.
+
+        Returns
+        -------
+        (reports written, reports saved before)
         """
         wanted = list(dict.fromkeys(wanted))
         missing = self.missing(wanted)
@@ -126,14 +141,14 @@ class Reports:
         return len(missing), len(wanted) - len(missing)
 
     def _at_once(self) -> int:
-        """How many reports the model may be asked for at a time."""
+        """Return how many reports the model can write at a time."""
         try:
             return getattr(self._chat(), "at_once", 1)
-        except ModelUnavailable:  # said where a report is asked for
+        except ModelUnavailable:  # reported when a report is requested
             return 1
 
     def missing(self, wanted: Iterable[int]) -> list[int]:
-        """Those of the wanted communities whose reports are not kept yet, in their order."""
+        """Return those of the wanted communities without a readable report, in their order."""
         there = {key for (key,) in self._rows.query("select key from reports where note = ''")}
         return [community for community in wanted if self._key(community) not in there]
 
@@ -150,10 +165,11 @@ class Reports:
 
 
 def report_prompt(graph: Graph, members: np.ndarray) -> Messages:
-    """The messages that ask for a report on some nodes: their names, then as many facts as `FACTS_TOKENS` holds.
+    """Return the messages that ask for a report on a community.
 
-    Facts between two members come before those that lead outside, and within each those of the best connected entities
-    first, by (-degrees of both ends, edge id).
+    They hold the names of its members, then as many facts as fit into `FACTS_TOKENS`. Facts between
+    two members come before those that lead outside. Within each group, facts of the best connected
+    entities come first, by (-degrees of both ends, edge id).
     """
     facts: list[str] = []
     room = FACTS_TOKENS * CHARACTERS_A_TOKEN
@@ -172,7 +188,10 @@ def report_prompt(graph: Graph, members: np.ndarray) -> Messages:
 
 
 def write(chat: Chat, messages: Messages, seed: int = 0, watch: Watch = NO_WATCH) -> Written:
-    """The report in the model's reply. What is no such JSON is shown as it was said, with a note."""
+    """Ask the model for a report.
+
+    A reply without readable JSON is kept as plain text, with a note.
+    """
     reply = chat.reply(messages, schema=SCHEMA, max_tokens=REPORT_TOKENS, seed=seed, watch=watch)
     usage = Usage(1, reply.tokens_in, reply.tokens_out)
     found = _parts(reply.text)
@@ -186,7 +205,10 @@ def write(chat: Chat, messages: Messages, seed: int = 0, watch: Watch = NO_WATCH
 
 
 def _parts(text: str) -> tuple[str, str] | None:
-    """The title and the text of a report, the title empty where there is none; None where there is no text."""
+    """Return the title and the text of a report in a reply.
+
+    The title is empty where it is missing. None where there is no text.
+    """
     found = json_reply(text, SCHEMA["properties"])
     if found is None:
         return None
@@ -197,7 +219,10 @@ def _parts(text: str) -> tuple[str, str] | None:
 
 
 def _edges(graph: Graph, members: np.ndarray) -> list[int]:
-    """The edges at some nodes in the order in which a report hears of them; of a hub, the first `FACTS_TOKENS` only."""
+    """Return the edges at some nodes in the order of the prompt.
+
+    Of a hub, only the first `FACTS_TOKENS` edges are read.
+    """
     edges = np.unique(
         np.concatenate([graph.steps(int(node))[1][:FACTS_TOKENS] for node in members])
     )

@@ -1,4 +1,7 @@
-"""Paths as sentences, by a template: each step said as the graph's own words for its relation say it."""
+"""Paths worded as sentences by a template.
+
+Each step uses the graph's own wording of its relation.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,14 @@ from core.types import Path
 
 
 def sentences(graph: KnowledgeGraph, paths: Sequence[Path]) -> list[str]:
-    """Each path as a sentence, in their order; a node alone is its name.
+    """Word each path as a sentence, in order; a path of one node is its name.
 
     >>> from core.graph.building.build import in_memory
     >>> from core.indexes.sentences import sentences
     >>> from core.types import Path
-    >>> films = in_memory([("Rope", "directed_by", "Hitchcock"), ("Vertigo", "directed_by", "Hitchcock")], "films")
+    >>> films = in_memory(
+    ...     [("Rope", "directed_by", "Hitchcock"), ("Vertigo", "directed_by", "Hitchcock")], "films"
+    ... )
     >>> sentences(films, [Path((1, 0, 2), (0, 1), (True, False))])  # Rope, Hitchcock, Vertigo
     ['Rope directed by Hitchcock, and Hitchcock directed Vertigo']
     """
@@ -46,5 +51,5 @@ def sentences(graph: KnowledgeGraph, paths: Sequence[Path]) -> list[str]:
 
 
 def _both_ways(relation: str, table: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
-    """How a relation is said against its triple, and along it."""
+    """Return the wording of a relation against its triples and along them."""
     return relation_words(relation, False, table), relation_words(relation, True, table)

@@ -1,4 +1,7 @@
-"""Vectors that are searched while they are made: what is encoded so far, in the blocks that are saved and in the one at work."""
+"""Search in vectors that are still being encoded.
+
+The search covers the saved blocks and the block being encoded in this process.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +38,13 @@ from core.runtime.meter import spent
 from core.runtime.turn import passed_on
 from core.watch import NO_WATCH, Watch
 
-PATIENCE = 3.0  # seconds after which what is there is searched
-WAITED_FOR = 20.0  # seconds that the rest may take for all to be waited for
-FIRST = 128  # vectors before which nothing is searched, unless `WAITED_FOR` have passed
-AT_ONCE = 256  # items that are encoded for a question where their vectors are not there yet
-LEFT = "at-work.npz"  # beside the blocks: what is encoded of the one that was at work when making them was stopped
-LOOK = 0.2  # seconds between two looks at how far it is
+PATIENCE = 3.0  # seconds of waiting after which the vectors encoded so far are searched
+WAITED_FOR = 20.0  # remaining seconds for which a question waits for all vectors
+FIRST = 128  # fewest vectors to search, unless `WAITED_FOR` seconds have passed
+AT_ONCE = 256  # most items that are encoded for one question where their vectors are missing
+# File next to the blocks with the vectors of the block that was unfinished when encoding stopped.
+LEFT = "at-work.npz"
+LOOK = 0.2  # seconds between two looks at the progress
 CALLED = {
     "nodes": "entities",
     "chunks": "passages",
@@ -51,7 +55,7 @@ CALLED = {
 
 @dataclass
 class AtWork:
-    """The block that is being encoded in this process: its number, and the vectors of its texts as they come."""
+    """The block being encoded in this process: its number and its vectors so far, by text."""
 
     number: int = -1
     vectors: dict[str, np.ndarray] = field(default_factory=dict)
@@ -61,8 +65,11 @@ _at_work: dict[Path, AtWork] = {}  # by the folder of the vectors
 
 
 def make(graph: Graph, encoder: Encoder, of: Of, watch: Watch = NO_WATCH) -> VectorIndex:
-    """As `core.indexes.vectors.build`, of which all is searched here as it comes; where it is stopped, what is encoded of the block at
-    work is kept as well. Raises as that does."""
+    """Build the vectors of a graph so that they can be searched meanwhile.
+
+    As `core.indexes.vectors.build`, including what it raises. If it is stopped, the vectors of the
+    unfinished block are saved as well.
+    """
     folder = place(graph, encoder, of)
 
     left = _left(folder)
@@ -103,7 +110,10 @@ def _keyed(wanted: Sequence[str]) -> list[bytes]:
 
 
 def _left(folder: Path) -> dict[bytes, np.ndarray]:
-    """The vectors of the block that was at work when this was stopped, by the keys of their texts; none where they cannot be read."""
+    """Return the saved vectors of a block left unfinished, by the keys of their texts.
+
+    Empty where they cannot be read.
+    """
     try:
         digests.check_sealed(folder / LEFT)
         with np.load(folder / LEFT) as saved:
@@ -113,7 +123,10 @@ def _left(folder: Path) -> dict[bytes, np.ndarray]:
 
 
 def _keep_left(folder: Path, at_work: AtWork) -> None:
-    """Save what is encoded of a block that is not whole; where all blocks are, what was saved so is removed."""
+    """Save the vectors of an unfinished block.
+
+    Once all blocks are finished, the saved ones are removed.
+    """
     if opened(folder) is not None:
         with suppress(OSError):
             (folder / LEFT).unlink(missing_ok=True)
@@ -127,7 +140,10 @@ def _keep_left(folder: Path, at_work: AtWork) -> None:
 
 @dataclass(frozen=True, eq=False)
 class VectorsSoFar:
-    """The vectors of those of `total` items that are encoded: `items` int64, ascending, and float16 [items, d] in parts."""
+    """Vectors of the items encoded so far, of `total` items.
+
+    `items` is int64 and ascending. `parts` together hold float16 [items, d].
+    """
 
     of: Of
     total: int
@@ -140,19 +156,22 @@ class VectorsSoFar:
 
     @property
     def words(self) -> str:
-        """How much of all it is, as `31 % of the passages so far`."""
+        """Share of the items that is encoded, such as "31 % of the passages so far"."""
         share = 100 * len(self) // max(1, self.total)
         return f"{share or 'less than 1'} % of the {CALLED.get(self.of, self.of)} so far"
 
     @property
     def approximate(self) -> str:
-        """That the search is not exact, as a sentence; empty, as all that is there is looked at."""
+        """Always empty, as the search is exact. See `VectorIndex.approximate`."""
         return ""
 
     def nearest(
         self, vector: np.ndarray, k: int, without: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """As that of all (`VectorIndex.nearest`), by an exact search. Raises BadParameter for a vector of another dimension."""
+        """Return the nearest items by an exact search, like `VectorIndex.nearest`.
+
+        Raises BadParameter for a vector of another dimension.
+        """
         VectorIndex(None, {"dimension": self.parts[0].shape[1]}).fits(vector)
         asked = np.asarray(vector, np.float32)
         cosines = np.round(
@@ -168,7 +187,7 @@ class VectorsSoFar:
 
 
 def there(graph: Graph, encoder: Encoder, of: Of) -> VectorsSoFar:
-    """What is encoded so far: the saved blocks that can be read, and what has come of the one at work here."""
+    """Return the vectors encoded so far: readable saved blocks and the block in progress here."""
     folder = place(graph, encoder, of)
     at_work = _at_work.get(folder, AtWork())
     blocks, items, parts = Blocks(graph, of, folder), list[np.ndarray](), list[np.ndarray]()
@@ -176,7 +195,7 @@ def there(graph: Graph, encoder: Encoder, of: Of) -> VectorsSoFar:
     for number in range(len(blocks)):
         rows = np.arange(blocks.items(number).start, blocks.items(number).stop)
         if number not in missing:
-            with suppress(StoreError):  # said by who makes them
+            with suppress(StoreError):  # reported by the job that encodes them
                 parts.append(blocks.read(number))
                 items.append(rows)
         elif number == at_work.number:
@@ -197,9 +216,20 @@ def there(graph: Graph, encoder: Encoder, of: Of) -> VectorsSoFar:
 def searchable_now(
     graph: Graph, encoder: Encoder, of: Of, begin: Callable[[], Job], watch: Watch = NO_WATCH
 ) -> VectorIndex | VectorsSoFar:
-    """All vectors, where they are there or soon will be, else those that there are so far. `begin` starts the job that makes them, or gives
-    the one at work; it goes on after this. Raises HopscopeError where that failed, StoreError where it was cancelled, and what `watch`
-    raises."""
+    """Return all vectors if they are ready or soon will be, else those encoded so far.
+
+    What `watch` raises is passed on.
+
+    Parameters
+    ----------
+    begin : starts the job that encodes the vectors, or returns the running one. The job continues
+        after this call.
+
+    Raises
+    ------
+    HopscopeError : the job failed.
+    StoreError : the job was cancelled.
+    """
     if (
         graph.edited_from is not None
         or count(graph, of) <= BLOCK
@@ -223,7 +253,8 @@ def searchable_now(
         raise HopscopeError(job.error or "The vectors could not be made.")
     if job.status == CANCELLED:
         raise StoreError(
-            f"The vectors of the {CALLED.get(of, of)} are not all there, as making them was cancelled. Ask again to go on."
+            f"The vectors of the {CALLED.get(of, of)} are not all there, as making them was "
+            "cancelled. Ask again to go on."
         )
     return vector_index(graph, encoder, of, watch)
 
@@ -236,8 +267,19 @@ def cosines_now(
     items: np.ndarray,
     watch: Watch = NO_WATCH,
 ) -> np.ndarray | None:
-    """float64 [n]: the cosines of a few items with a unit vector, their texts encoded for it where not all vectors of the graph are
-    there, with the digits that saved ones have; None for many items, and where all are there."""
+    """Return the cosines of a few items with a unit vector, encoding their texts for it.
+
+    The cosines have the precision of saved vectors.
+
+    Parameters
+    ----------
+    vector : the vector of the question, [d].
+    items : at most `AT_ONCE` items; more give None.
+
+    Returns
+    -------
+    float64 [n], or None where all vectors of the graph are saved or the graph is edited.
+    """
     if (
         len(items) > AT_ONCE
         or graph.edited_from is not None

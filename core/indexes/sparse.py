@@ -1,4 +1,4 @@
-"""Sparse vectors of a graph's nodes by a learned model, made once and kept beside the graph."""
+"""Sparse vectors of a graph's nodes by a learned model, computed once and saved."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ from core.io import digests
 from core.runtime.meter import spent
 from core.watch import NO_WATCH, Watch
 
-BLOCK = 512  # nodes read between two looks at whether somebody cancelled
+BLOCK = 512  # nodes read between two checks for a cancel
 
 
 @spent("preparation", "Sparse vectors of the graph")
 def sparse_nodes(graph: Graph, model: Any, signature: str, watch: Watch = NO_WATCH) -> Any:
-    """A scipy csr_array, float32 [nodes, words]: the model's vectors of all nodes. Raises StoreError, ModelUnavailable, and what `watch`
-    raises."""
+    """Return the model's sparse vectors of all nodes, a scipy csr_array float32 [nodes, words].
+
+    `signature` identifies the model in the name of the saved file. Raises
+    StoreError, ModelUnavailable, and what `watch` raises.
+    """
     key = hashlib.sha256(signature.encode()).hexdigest()[:12]
     return graph.derived.once("sparse nodes", key, lambda: _made(graph, model, key, watch))
 

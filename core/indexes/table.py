@@ -1,4 +1,4 @@
-"""The kinds of things that can be prepared for a graph: the one table of them."""
+"""Table of the kinds of indexes that can be prepared for a graph."""
 
 from __future__ import annotations
 
@@ -20,38 +20,48 @@ from core.io.durations import span
 from core.models.encoders.ways import remembered
 from core.watch import NO_WATCH, Watch
 
-STEPS = 3  # of the operators Chain ranking and Case memory, where nobody changes it
-SOLVED = 1000  # questions of each set
-# how the names of question sets end whose answers may be learnt from
+STEPS = 3  # Default steps of the operators Chain ranking and Case memory.
+SOLVED = 1000  # questions drawn from each question set
+# Endings of the names of question sets whose answers may be learnt from.
 LEARNT_FROM = ("-dev", "-train")
-SECONDS_A_TEXT = {  # to encode
+SECONDS_A_TEXT = {  # to encode a text of each kind
     **{"nodes": 2e-3, "triples": 5e-3},
     **{"relations": 1e-2, "relation-names": 2e-3, "chunks": 4e-2, "communities": 4e-2},
 }
-SLOW_RATE = (
-    160.0  # texts of 32 tokens a second and core that the encoder reads where that takes as long
-)
-WALKS = WalkPlan("breadth-first")  # those of Walk&Retrieve, where nobody changes them
-SECONDS_A_ROOT = 2e-2  # to encode a node's walks
-# on one slow core, as measured
+# Speed of the encoder for which `SECONDS_A_TEXT` holds: texts of 32 tokens per second and core.
+SLOW_RATE = 160.0
+WALKS = WalkPlan("breadth-first")  # those of Walk&Retrieve, with default settings
+SECONDS_A_ROOT = 2e-2  # to encode the walks of one node
+# Measured on one slow core.
 SECONDS_A_NODE, SECONDS_A_CHAIN, SECONDS_A_CASE, SECONDS_A_REPORT = (4e-5, 4e-3, 1.2e-2, 8.0)
 FOUND = "so that those nearest to a question are found."
-BRINGS = "Read by Vector search, which otherwise encodes them at its first question. Ranking paths gets no faster by it: paths are other texts."
-COUNTED = 100_000  # communities up to which it is looked up which of them have a report
+BRINGS = (
+    "Read by Vector search, which otherwise encodes them at its first question. Ranking paths gets "
+    "no faster by it: paths are other texts."
+)
+COUNTED = 100_000  # most communities for which it is looked up which of them have a report
 BESIDE = r"(?<=\.sqlite)-(journal|wal|shm)$"
 WAYS = {"both": "both ways", "out": "along the triples", "in": "against the triples"}
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of index. What lies in the graph's folder under a name that fits `pattern` belongs to it.
+    """A kind of index, recognised by the names of its files.
 
-    `words` says in a few words what such a name tells; `usual` is the name of what lines read where nobody changed a
-    setting. `build` makes that, adding to what is there where `adds`, anew otherwise; None where it comes by itself.
-    `seconds` is about how long that takes from nothing, `pace` on what that depends. `models` names the roles it needs,
-    `lacks` why it cannot be made for a graph (empty where it can), `coverage` how many `parts` of it are there and how many
-    there can be (None where that is not known). `forget` lets go of what memory holds of it, and raises StoreError while
-    that is made. `fits` tells whether the graph has anything of the sort.
+    Every file or folder in the graph's folder whose name matches `pattern` belongs to it. The other
+    fields:
+
+    - `words` describes in a few words the settings in such a name.
+    - `usual` is the name of the index that methods with default settings read.
+    - `build` makes that index. It adds to what is saved if `adds` is true, else it starts anew.
+      None for an index that is made without being asked for.
+    - `seconds` is roughly how long building takes from nothing. `pace` says on what this depends.
+    - `models` names the model roles it needs.
+    - `lacks` is the reason why it cannot be made for a graph, empty where it can.
+    - `coverage` counts how many `parts` are finished and how many there can be. None where this is
+      not known.
+    - `forget` releases the index from memory. It raises StoreError while the index is being made.
+    - `fits` is true for graphs that can have such an index.
     """
 
     name: str
@@ -72,15 +82,15 @@ class Kind:
     fits: Callable[[Graph], bool] = lambda graph: True
 
     def takes(self, graph: Graph, env: Environment, share: float = 1.0) -> str:
-        """About how long building takes, or a share of it, in words."""
+        """Return roughly how long building takes, or a share of it, in words."""
         return f"about {span(share * self.seconds(graph, env))}{', ' * bool(self.pace)}{self.pace}"
 
     def match(self, name: str) -> re.Match | None:
-        """Whether a file or folder of that name is of this kind, with the settings in its name."""
+        """Match the name of a file or folder of this kind, with the settings in the name."""
         return re.fullmatch(self.pattern, name)
 
     def owns(self, name: str) -> bool:
-        """Whether it is of this kind, or lies beside such a one while SQLite writes."""
+        """Return whether a name is of this kind, or of a file that SQLite writes next to one."""
         return self.match(re.sub(BESIDE, "", name)) is not None
 
 
@@ -124,12 +134,15 @@ def _solved(graph: Graph, env: Environment) -> tuple[int, int]:
 
 
 def _to_solve(graph: Graph, env: Environment) -> int:
-    """How many questions are solved, at most; looks at none of them."""
+    """Return the most questions that can be solved, without reading the question sets."""
     return SOLVED * (len(memory.parts_of(_sources(graph))) - 1) + len(env.solved(graph.digest))
 
 
 def _sources(graph: Graph) -> str:
-    """The sets of the graph that may be learnt from, as the operator Case memory names them, and the person's own."""
+    """Return the sources of solved questions, in the notation of the operator Case memory.
+
+    They are the question sets of the graph that may be learnt from, and the person's own.
+    """
     known = dataset_of(graph.name)
     sets = []
     if known:
@@ -145,8 +158,8 @@ def _nothing_solved(graph: Graph, env: Environment) -> str:
     if _sources(graph) != memory.OWN or env.solved(graph.digest):
         return ""
     return (
-        "No question set of this graph is meant to be learnt from. Save a comparison whose answers are known, "
-        "give a thumb up, or add a set whose name ends in -train."
+        "No question set of this graph is meant to be learnt from. Save a comparison whose answers "
+        "are known, give a thumb up, or add a set whose name ends in -train."
     )
 
 
@@ -173,7 +186,10 @@ def _writing(graph: Graph, env: Environment) -> float:
 
 
 def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
-    """The kind of the vectors of what a graph holds; those of texts are shown for graphs made of texts alone."""
+    """Return the kind for the vectors of one sort of items.
+
+    Vectors of texts are shown for graphs made of texts only.
+    """
 
     def many(graph: Graph, env: Environment) -> str:
         total, items = vectors.count(graph, of), "entities" if of == "nodes" else of
@@ -182,8 +198,9 @@ def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
         if total <= vectors.LIMIT:
             return ""
         return (
-            f"{total:,} {items} are more than are encoded from here ({vectors.LIMIT:,}). The command line does it, and says what that "
-            f"takes: python -m core index vectors --graph {graph.folder or graph.name} --of {of}"
+            f"{total:,} {items} are more than are encoded from here ({vectors.LIMIT:,}). The "
+            "command line does it, and says what that takes: "
+            f"python -m core index vectors --graph {graph.folder or graph.name} --of {of}"
         )
 
     return Kind(
@@ -209,7 +226,10 @@ def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
 
 
 def _slower(env: Environment) -> float:
-    """How many times as long the encoder takes for a text as on a slow core, by what was measured on this computer; 1 where nothing was."""
+    """Return how many times slower the encoder is here than on one slow core.
+
+    Taken from measurements on this computer; 1 where there are none.
+    """
     speeds = remembered()
     if speeds is None or not env.models.info("encoder").present:
         return 1.0
@@ -237,7 +257,8 @@ KINDS = {
         Kind(
             "communities",
             "Communities",
-            "Groups of entities that hang closely together, found by the Leiden algorithm; community reports are written about them.",
+            "Groups of entities that hang closely together, found by the Leiden algorithm; "
+            "community reports are written about them.",
             rf"communities-(?!{CLUSTER}\.)(?P<size>\d+)\.npy",
             lambda match: f"at most {int(match['size']):,} entities each, where they can be split",
             lambda graph, env: f"communities-{communities.MAX_SIZE}.npy",
@@ -248,8 +269,9 @@ KINDS = {
         Kind(
             "clusters",
             "Clusters for PageRank",
-            "The graph cut into large parts by the Leiden algorithm, so that PageRank can be worked out inside the parts of a "
-            "question's entities only. Read by PageRank where its method is partition.",
+            "The graph cut into large parts by the Leiden algorithm, so that PageRank can be "
+            "worked out inside the parts of a question's entities only. Read by PageRank where its "
+            "method is partition.",
             rf"communities-{CLUSTER}\.npy",
             lambda match: f"at most {CLUSTER:,} entities each, where they can be split",
             lambda graph, env: f"communities-{CLUSTER}.npy",
@@ -260,8 +282,8 @@ KINDS = {
         Kind(
             "reports",
             "Community reports",
-            "A language model's report on each community, for prompts of the kind that Microsoft's GraphRAG gives. "
-            "A report that is missing is written when a question needs it.",
+            "A language model's report on each community, for prompts of the kind that Microsoft's "
+            "GraphRAG gives. A report that is missing is written when a question needs it.",
             r"reports\.sqlite",
             lambda match: "",
             lambda graph, env: "reports.sqlite",
@@ -277,8 +299,8 @@ KINDS = {
         Kind(
             "chains",
             "Relation chains",
-            "The chains of relations that the graph has, in words and as vectors, so that a question finds the chain it asks for. "
-            "Read by Chain ranking and Case memory.",
+            "The chains of relations that the graph has, in words and as vectors, so that a "
+            "question finds the chain it asks for. Read by Chain ranking and Case memory.",
             r"chains-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.npz",
             _steps,
             _chains_file,
@@ -291,8 +313,8 @@ KINDS = {
         Kind(
             "cases",
             "Solved questions",
-            "Questions with known answers and the relation chains that lead to them, so that a new question is answered as the most "
-            "similar ones were. Read by Case memory.",
+            "Questions with known answers and the relation chains that lead to them, so that a new "
+            "question is answered as the most similar ones were. Read by Case memory.",
             r"cases-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.sqlite",
             lambda match: f"chains of {_steps(match)}",
             _cases_file,
@@ -338,8 +360,9 @@ KINDS = {
         Kind(
             "words",
             "Words",
-            "Which passages or entities hold each word, so that a question finds those that share its rarest words. Made by the first "
-            "question that reads it, in seconds, and saved where there are many. Read by Chunks by words and Entities by words.",
+            "Which passages or entities hold each word, so that a question finds those that share "
+            "its rarest words. Made by the first question that reads it, in seconds, and saved "
+            "where there are many. Read by Chunks by words and Entities by words.",
             r"words-(?P<of>chunks|nodes)",
             lambda match: "of passages" if match["of"] == "chunks" else "of entities",
             lambda graph, env: "words-chunks",
@@ -349,9 +372,10 @@ KINDS = {
         Kind(
             "walks",
             "Walks",
-            "The walks of each entity, put into words, as one vector, so that those whose walks are nearest to a question are found. "
-            "Read by Nodes, then walks (Walk&Retrieve).",
-            r"walks-(?P<strategy>random|breadth-first)-(?P<walks>\d+)x(?P<length>\d+)-[0-9a-f]+-(?P<encoder>[0-9a-f]+)",
+            "The walks of each entity, put into words, as one vector, so that those whose walks "
+            "are nearest to a question are found. Read by Nodes, then walks (Walk&Retrieve).",
+            r"walks-(?P<strategy>random|breadth-first)-(?P<walks>\d+)x(?P<length>\d+)"
+            r"-[0-9a-f]+-(?P<encoder>[0-9a-f]+)",
             _walks,
             lambda graph, env: walks.place(graph, env.models.encoder(), WALKS).name,
             lambda graph, env, watch: walks.build(graph, env.models.encoder(), WALKS, watch=watch),

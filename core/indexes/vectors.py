@@ -1,4 +1,4 @@
-"""Vectors of what a graph holds (nodes, triples, chunks, communities) in faiss: which are nearest to a question."""
+"""Vectors of a graph's nodes, triples, chunks or communities in faiss, for nearest search."""
 
 from __future__ import annotations
 
@@ -29,23 +29,28 @@ from core.runtime.places import waiting
 from core.watch import NO_WATCH, Watch
 
 VERSION = 1
-SHELF = "vectors"  # where opened ones are kept on their graph
-EXACT, FORMER_EXACT = "SQfp16", "Flat"  # searches of all vectors, in half and in single precision
-FLAT_UP_TO = 200_000  # vectors that are all looked at: 6 ms and 0.15 GB
-# vectors from which several graphs of neighbours are made, and about how many each then has
+SHELF = "vectors"  # under this name a graph holds opened indexes in memory
+# exact searches of all vectors, in half and in single precision
+EXACT, FORMER_EXACT = "SQfp16", "Flat"
+FLAT_UP_TO = 200_000  # Most vectors that are searched exactly: 6 ms and 0.15 GB.
+# Above MANY vectors, several HNSW indexes are built, each of about PART vectors.
 MANY, PART = (1_000_000, 200_000)
-TRAINED = 20_000  # vectors from which the steps of its bytes are learnt
-LIMIT = 1_000_000  # nodes or triples that are encoded without being asked twice
-MAX_ITEMS_IN_QUESTION = 100_000  # nodes or triples that are encoded within a question
-SAMPLE = 256  # texts encoded to tell how long all would take
-# of a recall: vectors that are asked for, their nearest, and by how much cosines may differ
+TRAINED = 20_000  # vectors from which the quantisation to bytes is learnt
+LIMIT = 1_000_000  # nodes or triples that are encoded without a confirmation
+MAX_ITEMS_IN_QUESTION = 100_000  # nodes or triples that are encoded during a question
+SAMPLE = 256  # texts encoded to estimate how long all would take
+# Measurement of recall: query vectors, nearest vectors of each, tolerance of cosines.
 ASKED, WANTED, EQUAL = (64, 32, 0.001)
 
 
 @dataclass(frozen=True, eq=False)
 class VectorIndex:
-    """Unit vectors in faiss, vector `i` that of item `i`, or as `order` says. `facts` has kind, dimension, items, seconds, encoded, reused,
-    and the source where others made them."""
+    """Unit vectors in a faiss index.
+
+    Vector `i` belongs to item `i`, or to the item that `order` gives. `facts` holds the kind,
+    dimension, items, seconds, and the numbers encoded and reused. It also holds the source where
+    others made the vectors.
+    """
 
     index: Any
     facts: dict[str, Any]
@@ -56,17 +61,17 @@ class VectorIndex:
 
     @property
     def source(self) -> str:
-        """Who made the vectors, where it was not this program, as a sentence; else empty."""
+        """A sentence that names who made the vectors, if not this program; else empty."""
         return self.facts.get("source", "")
 
     @property
     def exact(self) -> bool:
-        """Whether a search looks at all vectors, as they were encoded."""
+        """True if a search compares all vectors in the precision of the saved blocks."""
         return self.facts["kind"] in (EXACT, FORMER_EXACT)
 
     @property
     def approximate(self) -> str:
-        """How well it finds the nearest, as a sentence, where not all vectors are looked at; else empty."""
+        """A sentence on how well an approximate search finds the nearest; empty if exact."""
         if self.exact:
             return ""
         recall = self.facts.get("recall")
@@ -81,35 +86,43 @@ class VectorIndex:
                 f" Since it was made as a whole {added:,} were added to it and {masked:,} masked."
             )
         parts = f" in {self.facts['parts']:,} parts" if self.facts.get("parts") else ""
-        return f"{len(self):,} vectors are searched by neighbours of neighbours ({self.facts['kind']}){parts}; {share}.{changed}"
+        return (
+            f"{len(self):,} vectors are searched by neighbours of neighbours "
+            f"({self.facts['kind']}){parts}; {share}.{changed}"
+        )
 
     @property
     def missing_vectors(self) -> str:
-        """How many items the encoder had no vector for, as a sentence; else empty."""
+        """A sentence on how many items the encoder could not read; empty if none."""
         number = self.facts.get("zeros", 0)
         if not number:
             return ""
         return (
-            f"{number:,} of {len(self):,} {self.facts['of']} have no vector, as the encoder could not read them: "
-            "no question is similar to them. To encode them again, delete the vectors on the page Indexes."
+            f"{number:,} of {len(self):,} {self.facts['of']} have no vector, as the encoder could "
+            "not read them: no question is similar to them. To encode them again, delete the "
+            "vectors on the page Indexes."
         )
 
     def fits(self, vector: np.ndarray) -> None:
-        """Raises BadParameter where a vector has another dimension than those that are searched."""
+        """Raise BadParameter for a vector of another dimension than the indexed ones."""
         if len(vector) != self.facts["dimension"]:
             raise BadParameter(
-                "The question and what is searched were read by different encoders; name the same one for both."
+                "The question and what is searched were read by different encoders; "
+                "name the same one for both."
             )
 
     def of(self, items: np.ndarray) -> np.ndarray:
-        """float32 [n, d]: the vectors of some items, as exactly as they are searched."""
+        """Return the vectors of some items in the precision of the index, float32 [n, d]."""
         if not len(items):
             return np.zeros((0, self.facts["dimension"]), np.float32)
         places = items if self.order is None else self.order.places(np.asarray(items, np.int64))
         return self.index.reconstruct_batch(np.ascontiguousarray(places, np.int64))
 
     def cosines(self, vector: np.ndarray, items: np.ndarray) -> np.ndarray:
-        """float64 [n]: the cosines of some items with a unit vector, to six digits as `nearest` gives them. Raises BadParameter."""
+        """Return the cosines of some items with a unit vector, float64 [n].
+
+        They are rounded to six digits, like those of `nearest`. Raises BadParameter.
+        """
         self.fits(vector)
         asked = np.ascontiguousarray(vector, np.float32)
         if not self.exact or not len(items):
@@ -124,11 +137,23 @@ class VectorIndex:
     def nearest(
         self, vector: np.ndarray, k: int, without: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The `k` items of largest cosine, fewer where there are fewer: (ids int64, cosines float64) by (-cosine, id), none of those in
-        `without` among them.
+        """Return the `k` items with the largest cosine, or all if there are fewer.
 
-        Cosines that agree to six digits are equal. Twice as many are asked for, so that equals at the cut are told apart by id.
-        Raises BadParameter for a vector of another dimension.
+        Cosines that agree to six digits count as equal. More than twice as many items are requested
+        from faiss, so that equal ones at the cut are ordered by id.
+
+        Parameters
+        ----------
+        vector : a unit vector, [d].
+        without : items that are left out.
+
+        Returns
+        -------
+        (ids int64, cosines float64), ordered by (-cosine, id).
+
+        Raises
+        ------
+        BadParameter : the vector has another dimension.
         """
         self.fits(vector)
         asked = min(len(self), 2 * k + 16)
@@ -146,7 +171,7 @@ class VectorIndex:
         return ids[order], scores[order]
 
     def _there(self, without: np.ndarray | None) -> np.ndarray | None:
-        """Whether what lies at a place may be a hit, bool; None where all may."""
+        """Return a boolean mask of the positions that may be returned; None where all may."""
         masked = self.order is not None and self.order.masked > 0
         if not masked and (without is None or not len(without)):
             return None
@@ -159,16 +184,16 @@ class VectorIndex:
 
 
 def place(graph: Graph, encoder, of: Of) -> Path:
-    """The folder of the vectors of what this graph holds by this encoder. Raises StoreError."""
+    """Return the folder of the vectors of this graph by this encoder. Raises StoreError."""
     return index_folder(graph) / f"vectors-{of}-{fingerprint(encoder)}"
 
 
 @spent("preparation", "Vectors of the graph")
 def vector_index(graph: Graph, encoder, of: Of, watch: Watch = NO_WATCH) -> VectorIndex:
-    """The vectors, encoded first where there are none yet and few are wanted.
+    """Return the vectors of a graph, encoded first where they are missing and few.
 
-    Raises StoreError where there are none and more than `MAX_ITEMS_IN_QUESTION` are wanted of a graph of triples, with the command that
-    prepares them.
+    Raises StoreError where a graph of triples has no vectors and more than `MAX_ITEMS_IN_QUESTION`
+    items. The message names the command that encodes them.
     """
     if graph.edited_from is not None:
         return graph.derived.once(
@@ -188,7 +213,8 @@ def vector_index(graph: Graph, encoder, of: Of, watch: Watch = NO_WATCH) -> Vect
             ):
                 name = graph.folder or graph.name
                 raise StoreError(
-                    f"The {count(graph, of):,} {of} of “{graph.name}” have no vectors yet; encode them on the page Indexes, or with: "
+                    f"The {count(graph, of):,} {of} of “{graph.name}” have no vectors yet; encode "
+                    "them on the page Indexes, or with: "
                     f"python -m core index vectors --graph {name} --of {of}"
                 )
             index = index or build(graph, encoder, of, watch)
@@ -200,7 +226,10 @@ def vector_index(graph: Graph, encoder, of: Of, watch: Watch = NO_WATCH) -> Vect
 
 
 def _of_rest(graph: Graph, encoder, of: Of, watch: Watch = NO_WATCH) -> VectorIndex:
-    """The vectors of an edited graph: those of the graph that it comes from, and of what reads otherwise new ones; nothing is saved."""
+    """Return the vectors of an edited graph, without saving them.
+
+    They are taken from the graph that it comes from. Only items whose text has changed are encoded.
+    """
     import faiss
 
     known = graph.edited_from
@@ -235,18 +264,30 @@ def build(
     worded: Sequence[str] = (),
     source: str = "",
 ) -> VectorIndex:
-    """The vectors, made where they are not finished; what is done goes to disk block by block and is taken up again.
+    """Encode the vectors of a graph where they are not finished.
 
-    `encode` encodes blocks elsewhere than here. `worded` are texts of items that are encoded rather than the graph's own, and `source`
-    says who made their vectors. The same bytes whoever encodes, in whatever order. Raises BadInput where there are more
-    than `limit` of them, or none, and StoreError.
+    Finished blocks are saved on disk one by one, and a later call continues from there. The saved
+    bytes do not depend on who encodes and in which order.
+
+    Parameters
+    ----------
+    of : the sort of items to encode.
+    limit : the largest number of items.
+    encode : encodes the blocks elsewhere; in this process by default.
+    worded : texts of items that are encoded instead of the graph's own.
+    source : who made the vectors, as a sentence, if not this program.
+
+    Raises
+    ------
+    BadInput : there are more than `limit` items, or none.
+    StoreError : the vectors cannot be saved.
     """
     folder = place(graph, encoder, of)
     with locked(folder / AT_WORK, True, busy_elsewhere(watch)):
         blocks = Blocks(graph, of, folder, worded=worded)
         ready = opened(folder)
         if ready is not None:
-            if ready.exact:  # blocks that an earlier version or a kill left
+            if ready.exact:  # blocks left by an earlier version or a killed process
                 blocks.remove_files()
             return ready
         if not count(graph, of):
@@ -260,7 +301,10 @@ def build(
 def finished(
     blocks: Blocks, encode: Encode, facts: dict[str, Any], watch: Watch = NO_WATCH
 ) -> VectorIndex:
-    """The index of blocks, those encoded that are missing; `facts` are kept with what is counted. The caller holds the folder's lock."""
+    """Encode the missing blocks and return the index of all.
+
+    `facts` are saved together with the counts. The caller holds the lock of the folder.
+    """
     start = time.monotonic()
     watch.report(
         f"Encoding {blocks.label}: {blocks.total():,} in all",
@@ -299,12 +343,12 @@ def finished(
 
 
 def _saved_search(index: Any, order: Order | None, folder: Path) -> dict[str, Any]:
-    """Save an index and its order in a folder; the facts that they add to the record."""
+    """Save an index and its order in a folder, and return the facts to record about them."""
     facts: dict[str, Any] = {}
     if order is not None:
         keep(folder / ORDER, lambda stream: np.save(stream, order.items))
         facts |= {"places": index.ntotal, "added": order.added}
-    if isinstance(index, Parts):  # which were saved one by one
+    if isinstance(index, Parts):  # its parts are saved already
         facts |= {"parts": len(index.parts)}
     else:
         save(index, folder / INDEX)
@@ -312,7 +356,10 @@ def _saved_search(index: Any, order: Order | None, folder: Path) -> dict[str, An
 
 
 def opened(folder: Path) -> VectorIndex | None:
-    """The finished vectors in a folder, by memory map; None where there are none or they are damaged."""
+    """Open the finished vectors in a folder by memory map.
+
+    None where there are none, or they are damaged.
+    """
     try:
         facts = digests.check_marked(json.loads((folder / DONE).read_text("utf-8")))
         index = read(folder, int(facts.get("parts", 0)))
@@ -327,7 +374,10 @@ def opened(folder: Path) -> VectorIndex | None:
 
 
 def coverage(graph: Graph, encoder, of: Of) -> tuple[int, int]:
-    """How many nodes or triples are encoded, and how many there are; all only once the index is finished too."""
+    """Return how many items are encoded, and how many there are.
+
+    The two are equal only once the index is finished as well.
+    """
     folder, total = place(graph, encoder, of), count(graph, of)
     if (folder / DONE).exists() and opened(folder) is not None:
         return total, total
@@ -347,17 +397,21 @@ def delete(folder: Path) -> None:
 
 
 def forget(graph: Graph) -> None:
-    """Let go of the graph's vectors in memory. Raises StoreError while they are encoded by a question."""
+    """Release the graph's vectors from memory. Raises StoreError while a question encodes them."""
     shelf = graph.derived.shelf(SHELF)
     with free(shelf.lock, "The vectors"):
         shelf.values.clear()
 
 
 def kind_for(items: int) -> str:
-    """The faiss index for so many vectors, as its factory names it: exact search in half precision, then a graph of neighbours over bytes.
+    """Return the kind of faiss index for a number of vectors, as the factory of faiss names it.
 
-    On 133,582 triples of the movie graph and 60 questions, that graph finds 0.98 of the exact best 32 (cosines within 0.001 being
-    equal), an inverted file over bytes 0.73 with 64 of 1,460 lists looked into.
+    Up to `FLAT_UP_TO` vectors it is an exact search in half precision, above an HNSW index over
+    bytes.
+
+    Measured on 133,582 triples of the movie graph with 60 questions: HNSW finds 0.98 of the exact
+    best 32 (cosines within 0.001 count as equal). An inverted file over bytes finds 0.73, with 64
+    of 1,460 lists searched.
     """
     return EXACT if items <= FLAT_UP_TO else f"HNSW{LINKS}_SQ8"
 
@@ -365,10 +419,18 @@ def kind_for(items: int) -> str:
 def searchable(
     blocks: Blocks, watch: Watch = NO_WATCH, kind: str = ""
 ) -> tuple[Any, str, Order | None]:
-    """A faiss index of the blocks' vectors for inner products, its kind (default: by their number), and the order of the items in it where
-    it is one of an earlier content that was added to (`core.indexes.appended`).
+    """Build a faiss index of the blocks' vectors for inner products.
 
-    Made by one thread, since more would link an HNSW graph differently each time.
+    It is built by one thread, because several threads link an HNSW index differently each time.
+
+    Parameters
+    ----------
+    kind : the kind of index; chosen by the number of vectors by default.
+
+    Returns
+    -------
+    The index, its kind, and the order of its items. The order is None unless the index of an
+    earlier content was extended (see `core.indexes.appended`).
     """
     import faiss
 
@@ -408,7 +470,10 @@ def _filled(index, blocks: Blocks, numbers: Iterable[int], watch: Watch = NO_WAT
 
 
 def _in_parts(faiss, blocks: Blocks, watch: Watch, empty) -> Parts:
-    """The blocks in parts of about `PART` vectors, each saved as it is made and then mapped, so that memory holds one of them."""
+    """Build an index in parts of about `PART` vectors.
+
+    Each part is saved as soon as it is built and then mapped, so memory holds only one of them.
+    """
     wanted = -(-blocks.items(len(blocks) - 1).stop // PART)
     for numbers, file in zip(
         np.array_split(np.arange(len(blocks)), wanted), files(blocks.folder, wanted)
@@ -420,8 +485,11 @@ def _in_parts(faiss, blocks: Blocks, watch: Watch, empty) -> Parts:
 def recall_of(
     index: Any, blocks: Blocks, watch: Watch = NO_WATCH, order: Order | None = None
 ) -> float:
-    """The share that an index finds of the exact `WANTED` nearest of some of its own vectors; those within `EQUAL` of the last count as
-    found."""
+    """Return the share of the exact `WANTED` nearest vectors that an index finds.
+
+    It is measured with some of the index's own vectors as queries. A vector within `EQUAL` of the
+    last of the nearest counts as found.
+    """
     items = blocks.items(len(blocks) - 1).stop
     wanted = min(WANTED, items)
     rows = np.unique(np.linspace(0, items - 1, min(ASKED, items)).astype(np.int64))
@@ -450,16 +518,22 @@ def recall_of(
 
 
 def too_many(graph: Graph, encoder, of: Of, limit: int) -> str:
-    """What encoding more than `limit` would cost, from the time that a sample of them takes here."""
+    """Return a message on the cost of encoding more than `limit` items.
+
+    The time is estimated from a sample encoded here.
+    """
     items = count(graph, of)
     sample = texts(graph, of, np.linspace(0, items - 1, SAMPLE).astype(np.int64))
     encoder.encode(sample[:1])
     start = time.perf_counter()
     width = encoder.encode(sample).shape[1]
     rate = SAMPLE / max(1e-9, time.perf_counter() - start)
-    width *= 2 if kind_for(items) == EXACT else 3  # bytes: of a graph of neighbours, one more
+    # Bytes per component: two in the exact index. An HNSW index takes one, and the blocks, which
+    # are kept with it, take two.
+    width *= 2 if kind_for(items) == EXACT else 3
     size = items * width / (1 << 30)
     return (
-        f"“{graph.name}” has {items:,} {of}, more than the limit of {limit:,}: at {rate:,.0f} texts a second, encoding them takes about "
-        f"{span(items / rate)} on this computer and {size:,.1f} GB of disk. Say --limit {items} to do it all the same."
+        f"“{graph.name}” has {items:,} {of}, more than the limit of {limit:,}: at {rate:,.0f} "
+        f"texts a second, encoding them takes about {span(items / rate)} on this computer and "
+        f"{size:,.1f} GB of disk. Say --limit {items} to do it all the same."
     )

@@ -1,4 +1,4 @@
-"""Chains in words that are encoded when first asked for, and remembered."""
+"""Relation chains in words, encoded on first use and kept in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.graph.algorithms.chains import Chain
 from core.indexes.chains import ChainIndex, in_steps, token_vectors
 from core.watch import NO_WATCH, Watch
 
-REMEMBERED = 20_000  # texts of an encoder; some 100 MB
+REMEMBERED = 20_000  # texts kept per encoder, some 100 MB
 _known: WeakKeyDictionary = WeakKeyDictionary()
 _guard = threading.Lock()
 
@@ -21,7 +21,10 @@ _guard = threading.Lock()
 def verbalised(
     encoder, chains: Sequence[Chain], texts: Sequence[str], watch: Watch = NO_WATCH
 ) -> ChainIndex:
-    """An index of these chains alone, in their order, with `texts[i]` the words of `chains[i]`; only new texts are encoded."""
+    """Return an index of these chains alone, in their order.
+
+    `texts[i]` is the wording of `chains[i]`. Only texts that are not in memory are encoded.
+    """
     with _guard:
         known = _known.setdefault(encoder, LRUCache(REMEMBERED))
         held = {text: known[text] for text in texts if text in known}

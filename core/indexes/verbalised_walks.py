@@ -1,4 +1,4 @@
-"""Walks put into sentences by a language model, each once and kept on disk."""
+"""Walks worded as sentences by a language model, each once and saved on disk."""
 
 from __future__ import annotations
 
@@ -26,11 +26,15 @@ SCHEMA = Schema(
 
 
 class VerbalisedWalks:
-    """The sentences of a graph's walks by one model (Walk&Retrieve, section 2.1, knowledge verbalisation).
+    """Sentences of a graph's walks by one language model.
 
-    A sentence is known by what the walk says, the model's `signature` and the prompt, so that walks that graphs have in common are told
-    once. `chat` is called for the model only when a walk must be told. A walk of which no whole sentence came is said by the template,
-    and the model asked again the next time. `usage` is what was spent, `silent` how often that was.
+    This is the knowledge verbalisation of Walk&Retrieve, section 2.1.
+
+    The key of a sentence consists of the text of the walk, the model's `signature` and the prompt.
+    Walks that several graphs share are therefore worded once. `chat` is called for the model only
+    when a walk has to be worded. If the reply has no complete sentence, the walk is worded by the
+    template, and the model is asked again the next time. `usage` is what the model has used,
+    `silent` the number of replies without a sentence.
     """
 
     def __init__(
@@ -53,7 +57,7 @@ class VerbalisedWalks:
 
     @property
     def wording(self) -> str:
-        """The name of this wording: another for other sentences."""
+        """Digest of the model, prompt and token limit; it differs whenever sentences may differ."""
         return hashlib.sha256(
             json.dumps(
                 [self._signature, prompts("walks")["sentence"], MAX_TOKENS], sort_keys=True
@@ -61,8 +65,11 @@ class VerbalisedWalks:
         ).hexdigest()
 
     def __call__(self, walks: Sequence[Path]) -> list[str]:
-        """The sentence of each walk, those that are not kept written now, as many at a time as the model takes, each kept at once. Raises
-        StoreError, and what the model raises."""
+        """Return the sentence of each walk, writing those that are not saved yet.
+
+        As many are written at a time as the model accepts. Each is saved at once. Raises
+        StoreError, and what the model raises.
+        """
         texts = self.graph.texts(walks)
         different = dict(zip(texts, walks))
         keys = {

@@ -1,4 +1,7 @@
-"""The walk corpus of a graph (Walk&Retrieve): the vector of each node is that of its walks in words, one after the other."""
+"""Walk corpus of a graph (Walk&Retrieve).
+
+The vector of each node is that of its walks in words, one after the other.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +30,19 @@ from core.types import Path
 from core.watch import NO_WATCH, Watch
 
 SHELF = "walk corpora"
-MAX_NODES_IN_QUESTION = 2_000  # nodes whose walks are encoded within a question
-LIMIT = 1_000_000  # nodes whose walks are encoded where nobody asks for more
+MAX_NODES_IN_QUESTION = 2_000  # nodes whose walks are encoded during a question
+LIMIT = 1_000_000  # nodes whose walks are encoded unless a higher limit is given
 JOIN = "; "
-AT_A_TIME = 8  # walks that are put into words before their length is looked at
-# a token at least, of whatever tokenizer
+AT_A_TIME = 8  # walks put into words before the length of the text is checked again
+# Matches words that are at least one token each, for any tokenizer.
 WORD = re.compile(r"(?<!\S)[^\s0-9A-Za-z]*+[0-9A-Za-z]\S*")
 
 
 class Words(Protocol):
-    """Says walks as sentences, in their order; `wording` is its name."""
+    """A function that words walks as sentences, in their order.
+
+    `wording` identifies the wording.
+    """
 
     @property
     def wording(self) -> str: ...
@@ -46,7 +52,7 @@ class Words(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Template:
-    """Sentences by the template."""
+    """Wording of walks by the template."""
 
     graph: Graph
     wording: str = ""
@@ -57,7 +63,10 @@ class Template:
 
 @dataclass(frozen=True, eq=False)
 class WalkCorpus:
-    """The vectors of the nodes that have walks: vector `i` is that of `nodes[i]`, which ascend."""
+    """Vectors of the nodes that have walks.
+
+    Vector `i` belongs to `nodes[i]`. The nodes ascend.
+    """
 
     graph: Graph
     plan: WalkPlan
@@ -65,14 +74,20 @@ class WalkCorpus:
     index: vectors.VectorIndex
 
     def nearest(self, vector: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """The `k` nodes of largest cosine: (ids int64, cosines float64) by (-cosine, id)."""
+        """Return the `k` nodes with the largest cosine, as (ids int64, cosines float64).
+
+        They are ordered by (-cosine, id).
+        """
         places, scores = self.index.nearest(vector, k)
         return self.nodes[places], scores
 
 
 @dataclass(eq=False)
 class WalkBlocks(Blocks):
-    """The vectors of the nodes' walks in blocks; item `i` is `nodes[i]`, of whose walks the encoder reads `most` tokens (0: all)."""
+    """Blocks of the vectors of nodes' walks.
+
+    Item `i` is `nodes[i]`. The encoder reads `most` tokens of its walks (0: all).
+    """
 
     plan: WalkPlan = field(kw_only=True)
     nodes: np.ndarray = field(kw_only=True)
@@ -95,7 +110,11 @@ class WalkBlocks(Blocks):
 def in_words(
     graph: Graph, nodes: Sequence[int] | np.ndarray, plan: WalkPlan, words: Words, most: int
 ) -> list[str]:
-    """The walks of each node in words, one after the other; none that an encoder of `most` tokens would not come to (0: all of them)."""
+    """Return the walks of each node in words, joined to one text.
+
+    Walks beyond the first `most` tokens, which the encoder would not read, are left out (0: all
+    walks).
+    """
     walks, said = (
         [each_walk(graph, int(node), plan) for node in nodes],
         [list[str]() for _ in nodes],
@@ -115,11 +134,14 @@ def in_words(
 
 
 def rooted(graph: Graph, plan: WalkPlan, limit: int = LIMIT) -> np.ndarray:
-    """The nodes that have walks, ascending. Raises BadInput where the graph has more than `limit` nodes, or none has any."""
+    """Return the nodes that have walks, in ascending order.
+
+    Raises BadInput where the graph has more than `limit` nodes, or where no node has walks.
+    """
     if graph.n_nodes > limit:
         raise BadInput(
-            f"Walks of every node are made for graphs of up to {limit:,} nodes; “{graph.name}” is larger. "
-            "The command line makes more: python -m core index walks --limit N"
+            f"Walks of every node are made for graphs of up to {limit:,} nodes; “{graph.name}” is "
+            "larger. The command line makes more: python -m core index walks --limit N"
         )
     nodes = OrderedSteps.of(graph, graph.resolve(plan.direction)).has_steps()
     if not len(nodes):
@@ -130,7 +152,10 @@ def rooted(graph: Graph, plan: WalkPlan, limit: int = LIMIT) -> np.ndarray:
 
 
 def place(graph: Graph, encoder, plan: WalkPlan, wording: str = Template.wording) -> FilePath:
-    """The folder of the vectors of these walks by this encoder, said in this `wording`. Raises StoreError."""
+    """Return the folder of the vectors of these walks by this encoder and wording.
+
+    Raises StoreError.
+    """
     name = hashlib.blake2b(
         repr((astuple(plan), graph.resolve(plan.direction), wording)).encode(), digest_size=4
     ).hexdigest()
@@ -144,10 +169,18 @@ def place(graph: Graph, encoder, plan: WalkPlan, wording: str = Template.wording
 def walk_corpus(
     graph: Graph, encoder, plan: WalkPlan, words: Words | None = None, watch: Watch = NO_WATCH
 ) -> WalkCorpus:
-    """The walk corpus, encoded first where there is none and few nodes have walks; said by `words`, else by the template.
+    """Return the walk corpus, encoded first where it is missing and few nodes have walks.
 
-    Raises StoreError where there is none and more than `MAX_NODES_IN_QUESTION` nodes have walks, with the command that prepares it, and
-    BadInput.
+    Parameters
+    ----------
+    plan : how the walks are drawn.
+    words : the wording of the walks; the template by default.
+
+    Raises
+    ------
+    StoreError : the corpus is missing and more than `MAX_NODES_IN_QUESTION` nodes have walks. The
+        message names the command that encodes them.
+    BadInput : no node has walks.
     """
     words = words or Template(graph)
     folder, shelf = place(graph, encoder, plan, words.wording), graph.derived.shelf(SHELF)
@@ -162,11 +195,13 @@ def walk_corpus(
                 and graph.edited_from is not None
             ):
                 raise StoreError(
-                    "Walks were encoded of the whole graph; this method cannot be asked with something taken away."
+                    "Walks were encoded of the whole graph; this method cannot be asked with "
+                    "something taken away."
                 )
             if index is None and len(nodes) > MAX_NODES_IN_QUESTION:
                 raise StoreError(
-                    f"The walks of the {len(nodes):,} nodes of “{graph.name}” are not encoded yet; do it on the page Indexes, or with: "
+                    f"The walks of the {len(nodes):,} nodes of “{graph.name}” are not encoded yet; "
+                    "do it on the page Indexes, or with: "
                     f"{command(graph, plan)}"
                 )
             if index:
@@ -178,8 +213,11 @@ def walk_corpus(
 
 
 def command(graph: Graph, plan: WalkPlan) -> str:
-    """The command that prepares a walk corpus."""
-    text = f"python -m core index walks --graph {graph.folder or graph.name} --strategy {plan.strategy}"
+    """Return the command that encodes a walk corpus."""
+    text = (
+        f"python -m core index walks --graph {graph.folder or graph.name}"
+        f" --strategy {plan.strategy}"
+    )
     text += f" --walks {plan.walks} --length {plan.length}"
     for option, value, usual in (("direction", plan.direction, "graph"), ("seed", plan.seed, 0)):
         text += f" --{option} {value}" if value != usual else ""
@@ -194,10 +232,22 @@ def build(
     watch: Watch = NO_WATCH,
     limit: int = LIMIT,
 ) -> WalkCorpus:
-    """The walk corpus, made where it is not finished, block by block; what is done is kept.
+    """Encode the walk corpus where it is not finished, block by block.
 
-    A node whose walks say what they said in an earlier content of the graph is not encoded again: a triple more or less costs
-    the nodes whose walks come past it. The outcome equals one made from nothing. Raises BadInput and StoreError.
+    Finished blocks are kept. A node is not encoded again if its walks have the same text as in an
+    earlier content of the graph. A changed triple thus costs only the nodes whose walks pass it.
+    The result equals a corpus built from nothing.
+
+    Parameters
+    ----------
+    plan : how the walks are drawn.
+    words : the wording of the walks; the template by default.
+    limit : the largest number of nodes of the graph.
+
+    Raises
+    ------
+    BadInput : the graph is larger, or no node has walks.
+    StoreError : the vectors cannot be saved.
     """
     words = words or Template(graph)
     folder, nodes = place(graph, encoder, plan, words.wording), rooted(graph, plan, limit)
@@ -214,7 +264,10 @@ def build(
 
 
 def forget(graph: Graph) -> None:
-    """Let go of the graph's walk corpora in memory. Raises StoreError while one is encoded by a question."""
+    """Release the graph's walk corpora from memory.
+
+    Raises StoreError while a question encodes one.
+    """
     shelf = graph.derived.shelf(SHELF)
     with free(shelf.lock, "The walks"):
         shelf.values.clear()

@@ -1,4 +1,7 @@
-"""The words of a graph's texts: which texts hold each and how often, saved beside a large graph; hits by BM25 and TF-IDF."""
+"""Word index of a graph's texts, for search by BM25 and TF-IDF.
+
+It holds the texts with each word and the counts. For a large graph it is saved on disk.
+"""
 
 from __future__ import annotations
 
@@ -27,26 +30,27 @@ from core.languages.terms import terms
 from core.runtime.meter import spent
 from core.watch import NO_WATCH, Watch
 
-VERSION = 2  # 2: words are folded by core.languages.spelling
-SHELF = "words"  # where opened ones are found on their graph
-SAVED_FROM = (
-    5_000  # texts from which their words are saved; those of fewer are read in less than a second
-)
-MOST_NEW = 0.1  # the share of texts that may be new where an earlier content's words are changed
-BLOCK = 2_000  # texts read between two looks at whether somebody cancelled
-COUNTED = 500  # texts whose words are counted together
-K1, B = 1.5, 0.75  # of BM25
-# words, how often each, how many words each text has
+VERSION = 2  # 2: words are normalised by core.languages.spelling
+SHELF = "words"  # under this name a graph holds opened indexes in memory
+# Number of texts from which their words are saved. Fewer are read in less than a second.
+SAVED_FROM = 5_000
+MOST_NEW = 0.1  # largest share of new texts for which the index of an earlier content is changed
+BLOCK = 2_000  # texts read between two checks for a cancel
+COUNTED = 500  # texts whose words are counted in one batch
+K1, B = 1.5, 0.75  # parameters of BM25
+# words, the count of each, the number of different words of each text
 Counted = tuple[np.ndarray, np.ndarray, np.ndarray]
 NO_WORDS = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class Postings:
-    """The texts that hold each word: those of word `i` are `items[starts[i]:starts[i + 1]]`, ascending, each `times` so often.
+    """Postings of words: the texts that hold each word, and how often.
 
-    Words are in the order of their bytes, one behind the other in `spelled`, from `begins[i]` on. `lengths` are the words of each text, and
-    `norms` the lengths of their TF-IDF vectors.
+    The texts with word `i` are `items[starts[i]:starts[i + 1]]`, ascending, with the counts in
+    `times`. Words are sorted by their bytes. They are concatenated in `spelled`, word `i` from
+    `begins[i]` on. `lengths` counts the words of each text. `norms` are the lengths of the TF-IDF
+    vectors of the texts.
     """
 
     spelled: np.ndarray  # uint8
@@ -56,13 +60,14 @@ class Postings:
     times: np.ndarray  # int32 [postings]
     lengths: np.ndarray  # int32 [texts]
     norms: np.ndarray  # float64 [texts]
-    code: str = (
-        ""  # the language by whose rules texts and questions are cut into words; empty for English
-    )
+    code: str = ""  # language whose rules split texts and questions into words; empty: English
 
     @classmethod
     def of(cls, many: Iterable[str], code: str = "") -> Postings:
-        """The postings of some texts in a language, one after the other; what a block of them has is counted before the next is read."""
+        """Return the postings of texts in a language.
+
+        Texts are read and counted in batches of `COUNTED`.
+        """
         from scipy.sparse import csr_array
 
         known, counted, lengths = Numbered(), list[Counted](), array("i")
@@ -111,7 +116,7 @@ class Postings:
         lengths: np.ndarray,
         code: str,
     ) -> Postings:
-        """The postings of words in their order."""
+        """Return the postings of words in their order, with the norms computed."""
         begins = np.concatenate([[0], np.cumsum([len(word) for word in words], dtype=np.int64)])
         weights = times * np.repeat(_tfidf_idf(np.diff(starts), len(lengths)), np.diff(starts))
         weights *= weights
@@ -128,13 +133,18 @@ class Postings:
         )
 
     def changed(self, now: np.ndarray, fresh: Postings, places: np.ndarray) -> Postings:
-        """The postings after a change, those of all texts anew: text `i` is text `now[i]` afterwards, or removed where that is -1, and
-        those of `fresh` are texts `places`.
+        """Return the postings of all texts after a change.
+
+        Text `i` becomes text `now[i]`, or is removed where that is -1. The texts of `fresh` become
+        texts `places`.
 
         >>> import numpy as np
         >>> from core.indexes.words import Postings
-        >>> whole = Postings.of(["a clerk", "a turkey"]).changed(np.array([-1, 0]), Postings.of(["the clerk"]), np.array([1]))
-        >>> [whole.word(number).decode() for number in range(4)], whole.items.tolist(), whole.lengths.tolist()
+        >>> whole = Postings.of(["a clerk", "a turkey"]).changed(
+        ...     np.array([-1, 0]), Postings.of(["the clerk"]), np.array([1])
+        ... )
+        >>> words = [whole.word(number).decode() for number in range(4)]
+        >>> words, whole.items.tolist(), whole.lengths.tolist()
         (['a', 'clerk', 'the', 'turkey'], [0, 1, 1, 0], [2, 2])
         """
         words = [self.word(number) for number in range(len(self.begins) - 1)]
@@ -163,15 +173,15 @@ class Postings:
         )
 
     def __len__(self) -> int:
-        """How many texts there are."""
+        """The number of texts."""
         return len(self.lengths)
 
     def word(self, number: int) -> bytes:
-        """A word, in UTF-8."""
+        """Return a word in UTF-8."""
         return self.spelled[self.begins[number] : self.begins[number + 1]].tobytes()
 
     def number(self, word: str) -> int | None:
-        """The number of a word; None where no text holds it."""
+        """Return the number of a word, or None where no text holds it."""
         wanted, low, high = word.encode("utf-8", "surrogatepass"), 0, len(self.begins) - 1
         while low < high:
             middle = (low + high) // 2
@@ -179,13 +189,17 @@ class Postings:
         return low if low < len(self.begins) - 1 and self.word(low) == wanted else None
 
     def holding(self, word: int) -> tuple[np.ndarray, np.ndarray]:
-        """The texts that hold a word, and how often each does."""
+        """Return the texts that hold a word, and its count in each."""
         part = slice(int(self.starts[word]), int(self.starts[word + 1]))
         return self.items[part], self.times[part]
 
     def bm25(self, question: str) -> np.ndarray:
-        """float64 [texts]: the sum over the question's words of idf * f (k1 + 1) / (f + k1 (1 - b + b |d| / mean |d|)), with
-        idf = ln(1 + (N - n + 0.5) / (n + 0.5)); the same bits as bm25s (atire, with Lucene's idf)."""
+        """Score all texts by BM25, float64 [texts].
+
+        The score is the sum over the question's words of idf * f (k1 + 1) / (f + k1 (1 - b + b |d|
+        / mean |d|)), with idf = ln(1 + (N - n + 0.5) / (n + 0.5)). It equals that of bm25s to the
+        last bit (atire, with Lucene's idf).
+        """
         scores = np.zeros(len(self), np.float32)
         mean = self.lengths.mean() if len(self) else 1.0
         for word in self._asked(question):
@@ -197,7 +211,10 @@ class Postings:
         return scores.astype(np.float64)
 
     def tfidf(self, question: str) -> np.ndarray:
-        """float64 [texts]: the cosine of the vectors of word counts, each weighted by ln((1 + N) / (1 + n)) + 1; as scikit-learn's."""
+        """Score all texts by the cosine of TF-IDF vectors, float64 [texts].
+
+        Word counts are weighted by ln((1 + N) / (1 + n)) + 1, as in scikit-learn.
+        """
         scores, squares = np.zeros(len(self)), 0.0
         for word, often in Counter(self._asked(question)).items():
             items, times = self.holding(word)
@@ -218,7 +235,7 @@ ARRAYS = tuple(field.name for field in fields(Postings) if field.name != "code")
 
 
 class Numbered(dict[str, int]):
-    """Words with numbers, in the order in which they came."""
+    """Words numbered in the order of their first lookup."""
 
     def __missing__(self, word: str) -> int:
         self[word] = len(self)
@@ -226,8 +243,11 @@ class Numbered(dict[str, int]):
 
 
 def _counted(words: list[int], lengths: list[int]) -> Counted:
-    """The different words of each text of a block, ascending, and how often it has each, one text after the other; how many those are of
-    each text."""
+    """Count the words of each text of a batch.
+
+    Returns the different words of each text in ascending order, text by text, the count of each,
+    and the number of different words of each text.
+    """
     rows = np.repeat(np.arange(len(lengths)), lengths)
     pairs, times = np.unique(rows << 32 | np.array(words, np.int64), return_counts=True)
     each = np.bincount(pairs >> 32, minlength=len(lengths))
@@ -239,7 +259,10 @@ def _tfidf_idf(holding: np.ndarray, total: int) -> np.ndarray:
 
 
 def postings(graph: Graph, of: Of, watch: Watch = NO_WATCH) -> Postings:
-    """The postings of all chunks or nodes of a graph, made once. Raises what `watch` raises."""
+    """Return the postings of all chunks or nodes of a graph, built once.
+
+    Raises what `watch` raises.
+    """
     code = graph_language(graph).code
     code = "" if is_english(code) else code
     return graph.derived.once(SHELF, (of, code), lambda: _had(graph, of, code, watch))
@@ -257,7 +280,7 @@ def _had(graph: Graph, of: Of, code: str, watch: Watch = NO_WATCH) -> Postings:
         found = _changed(graph, of, folder, named, code, watch) or Postings.of(
             _texts(graph, of, watch), code
         )
-        with suppress(OSError):  # said by who writes there
+        with suppress(OSError):  # reported by the code that writes there
             folder.mkdir(parents=True, exist_ok=True)
         for name in ARRAYS:
             keep_if_possible(folder / f"{name}.npy", partial(np.save, arr=getattr(found, name)))
@@ -270,7 +293,7 @@ def _had(graph: Graph, of: Of, code: str, watch: Watch = NO_WATCH) -> Postings:
 
 
 def forget(graph: Graph) -> None:
-    """Let go of the graph's words in memory. Raises StoreError while they are read."""
+    """Release the graph's words from memory. Raises StoreError while they are being read."""
     shelf = graph.derived.shelf(SHELF)
     with free(shelf.lock, "The words"):
         shelf.values.clear()
@@ -278,7 +301,10 @@ def forget(graph: Graph) -> None:
 
 
 def opened(folder: Path, code: str = "") -> Postings | None:
-    """The postings in a folder, by memory map; None where they are not all there, damaged, or of another version or language."""
+    """Open the postings in a folder by memory map.
+
+    None where they are incomplete, damaged, or of another version or language.
+    """
     try:
         known = digests.check_marked(json.loads((folder / DONE).read_text("utf-8")))
         if known["version"] != VERSION or known.get("language", "") != code:
@@ -295,8 +321,11 @@ def opened(folder: Path, code: str = "") -> Postings | None:
 def _changed(
     graph: Graph, of: Of, folder: Path, named: np.ndarray, code: str, watch: Watch = NO_WATCH
 ) -> Postings | None:
-    """The postings of an earlier content with what has changed; None where none is there or a tenth of the texts is new. `named` are the
-    keys of the texts."""
+    """Return the postings of an earlier content with the changes applied.
+
+    `named` are the keys of the present texts. None where no earlier content is saved, or more than
+    a tenth of the texts is new.
+    """
     for earlier in earlier_folders(folder, graph):
         before = opened(earlier, code)
         try:
@@ -321,7 +350,7 @@ def _changed(
 
 
 def _texts(graph: Graph, of: Of, watch: Watch = NO_WATCH) -> Iterator[str]:
-    """The texts of a graph; between two blocks `watch` is given how far it is, and `watch` may raise."""
+    """Yield the texts of a graph, reporting the progress to `watch`, which may raise."""
     total = count(graph, of)
     for number, some in enumerate(_blocks(graph, of, watch)):
         watch.report(f"Reading the words of {total:,} texts", number * BLOCK / total)
@@ -329,7 +358,7 @@ def _texts(graph: Graph, of: Of, watch: Watch = NO_WATCH) -> Iterator[str]:
 
 
 def _blocks(graph: Graph, of: Of, watch: Watch = NO_WATCH) -> Iterator[list[str]]:
-    """The texts of a graph, some thousands at a time; between two `watch` may raise."""
+    """Yield the texts of a graph in lists of `BLOCK`; in between, `watch` may raise."""
     total = count(graph, of)
     for first in range(0, total, BLOCK):
         watch.check()

@@ -1,1 +1,1 @@
-"""Stage “extract”: what the text of each chunk says, found by a parser or a language model."""
+"""Operators of stage “extract”, in which a parser or a language model reads each chunk."""

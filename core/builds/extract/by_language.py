@@ -1,4 +1,7 @@
-"""Which reader finds names and phrases in a language other than English: spaCy's model for it where one is installed, else rules."""
+"""Choice of the reader for names and phrases in languages other than English.
+
+It is spaCy's model for the language where one is installed, else rules.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +15,24 @@ import core.builds.extract.by_rule as by_rule
 from core.builds.facts import Facts
 from core.languages import Language, languages
 
-SPACY = "3."  # the versions of spaCy's own models; what is called 999 is somebody else's, and is never loaded
+# Version prefix of spaCy's own models. A package with version 999 is by somebody else and never
+# loaded.
+SPACY = "3."
 BATCH_CHUNKS = 64
 
 
 def signature(code: str) -> str:
-    """What the facts in a language depend on beside the text."""
+    """Return the name and version of the reader, on which the facts depend besides the text."""
     known = languages()[code]
     package = model_of(code)
     return f"{package} {version(package)}" if package else by_rule.signature(known)
 
 
 def read(code: str, facts_of: Callable[[Any], Facts], texts: Sequence[str]) -> list[Facts]:
-    """The facts of some texts in a language; `facts_of` reads what a parser of spaCy made of one."""
+    """Return the facts of texts in a language.
+
+    `facts_of` converts a document that a parser of spaCy has parsed.
+    """
     package = model_of(code)
     if not package:
         return by_rule.read_by_rule(languages()[code], texts)
@@ -32,7 +40,10 @@ def read(code: str, facts_of: Callable[[Any], Facts], texts: Sequence[str]) -> l
 
 
 def words(code: str) -> str:
-    """How names are found in a language, as the end of a sentence: `by rules, as no parser for German is installed`."""
+    """Return the end of a sentence on how names are found in a language.
+
+    An example is "by rules, as no parser for German is installed".
+    """
     package = model_of(code)
     if package:
         return f"by spaCy's {package}"
@@ -43,14 +54,14 @@ def words(code: str) -> str:
 
 @cache
 def model_of(code: str) -> str:
-    """The package of the best spaCy model for a language that is installed; empty where there is none."""
+    """Return the package of the best installed spaCy model for a language, or an empty text."""
     known: Language = languages()[code]
     for package in known.models:
         try:
             if version(package).startswith(SPACY):
                 _parser(package)
                 return package
-        # or one that needs what is not installed
+        # Also a package that needs another one which is not installed.
         except (PackageNotFoundError, ImportError, OSError, ValueError):
             continue
     return ""
@@ -58,9 +69,9 @@ def model_of(code: str) -> str:
 
 @cache
 def _parser(package: str) -> Any:
-    """A model of spaCy, loaded once. Raises ImportError, OSError, ValueError."""
+    """Load a spaCy model once. Raises ImportError, OSError and ValueError."""
     parser = importlib.import_module(package).load(exclude=["lemmatizer"])
-    # of a language for which spaCy has no rule of phrases: names alone
+    # Where spaCy has no phrase rules for the language, only names are found.
     if parser.vocab.get_noun_chunks is None:
         parser.vocab.get_noun_chunks = lambda doc: iter(())
     return parser

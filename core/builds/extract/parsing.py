@@ -1,4 +1,4 @@
-"""Batches of texts read by several processes, where there are many and more than one core."""
+"""Parsing of many batches of texts by several processes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from core.runtime.cluster import Lost, Workers
 from core.runtime.subprocess_worker import in_subprocess
 from core.watch import NO_WATCH, Watch
 
-MANY = 16  # batches from which another process is worth its start
-# a function of a module: the facts of each text of a batch
+MANY = 16  # fewest batches for which starting another process pays
+# A function of a module that returns the facts of each text of a batch.
 Read = Callable[[Sequence[str]], list[Facts]]
-Found = tuple[int, list[Facts]]  # a batch by its number, and what it tells
+Found = tuple[int, list[Facts]]  # the number of a batch, and the facts of its texts
 
 
 def read_batches(
@@ -25,9 +25,18 @@ def read_batches(
     watch: Watch = NO_WATCH,
     workers: Workers | None = None,
 ) -> Iterator[Found]:
-    """Each batch with its facts, as they come. A batch is read whole by one process, so that no number of processes changes its facts;
-    what a process that dies leaves is read here. With `workers` it is they that read. Raises what `watch` and `read` do; the other
-    processes end then."""
+    """Yield each batch with its facts, as they are ready.
+
+    A batch is read as a whole by one process, so its facts do not depend on the number of
+    processes. Batches left by a process that died are read in this one. If `watch` or `read`
+    raises, the other processes end.
+
+    Parameters
+    ----------
+    read : a function of a module that returns the facts of each text of a batch.
+    workers : processes that read all batches, if given. Otherwise further processes start here for
+        many batches.
+    """
     if workers is not None:
         for number, (batch, facts) in enumerate(workers.each(read, batches, watch)):
             yield number, read(batch) if isinstance(facts, Lost) else facts
@@ -56,7 +65,10 @@ def read_batches(
 
 
 class Helper:
-    """Another process that reads batches; `left` are those whose facts have not come, `ended` whether no more will."""
+    """Another process that reads batches.
+
+    `left` holds the batches whose facts have not arrived. `ended` is true once no more will.
+    """
 
     def __init__(self, read: Read, batches: dict[int, Sequence[str]]):
         self.left, self.ended = dict(batches), False
@@ -66,7 +78,7 @@ class Helper:
         self._thread.start()
 
     def found(self, wait: float = 0.0) -> Iterator[Found]:
-        """What has come since; waits so many seconds for the first."""
+        """Yield the batches that arrived since, waiting `wait` seconds for the first."""
         if wait and self._messages.empty():
             self._thread.join(wait)
         while not self._messages.empty():
@@ -92,7 +104,8 @@ class Helper:
                 watch=Watch(self._check, lambda text, share: self._messages.put((text, share))),
             )
         except HopscopeError:
-            pass  # what it leaves is read where the reason shows
+            # Its remaining batches are read in the main process, where the reason becomes visible.
+            pass
         finally:
             self._messages.put(None)
 
@@ -106,6 +119,9 @@ def _read(
     batches: dict[int, Sequence[str]],
     watch: Watch = NO_WATCH,
 ) -> None:
-    """In another process: sends of each batch its number and a line of JSON for each text."""
+    """Send the number of each batch and a line of JSON for each of its texts.
+
+    Runs in the other process.
+    """
     for number, batch in batches.items():
         watch.report("\n".join([str(number), *(facts.to_json() for facts in read(batch))]))

@@ -1,1 +1,1 @@
-"""Stage “group”: communities and their reports, trees of summaries."""
+"""Operators of stages “group” and “tell”: communities, their reports, and summary trees."""

@@ -1,4 +1,4 @@
-"""Stage “group”: communities of a graph's entities, level by level."""
+"""Operator of stage “group” that finds communities of entities on several levels."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from core.graph.store import Graph
 from core.graph.texts import weights
 from core.parameters import param
 
-TITLE = 3  # members that a community is called after
+TITLE = 3  # members in the title of a community
 
 
 @dataclass(frozen=True, repr=False)
 class Communities(BuildOperator):
-    """Communities by hierarchical Leiden on edge weights, those of more than `max_size` entities split again (Microsoft's
-    GraphRAG: 10, on the largest connected component). Each is called after its best connected members and has no report yet."""
+    """Communities by hierarchical Leiden on edge weights.
+
+    Those with more than `max_size` entities are split again. Microsoft's GraphRAG uses 10, on the
+    largest connected component. The title of a community names its best connected members. It has
+    no report yet.
+    """
 
     stage = "group"
     title = "communities by Leiden"
@@ -41,7 +45,7 @@ class Communities(BuildOperator):
     )
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
-        assert made.graph is not None  # a line without one is refused
+        assert made.graph is not None  # a line without a graph is refused
         graph = made.graph
         ctx.watch.report("Finding communities")
         heads, _, tails = graph.triples(np.arange(graph.n_edges))
@@ -70,10 +74,10 @@ class Communities(BuildOperator):
 
 
 def best_connected(graph: Graph, members: np.ndarray, most: int) -> list[int]:
-    """Some nodes, the best connected first."""
+    """Return up to `most` of some nodes, best connected first."""
     return members[np.lexsort((members, -graph.degrees(members)))][:most].tolist()
 
 
 def title_of(graph: Graph, members: np.ndarray) -> str:
-    """The names of the best connected members."""
+    """Return the names of the best connected members."""
     return ", ".join(graph.names(best_connected(graph, members, TITLE)))

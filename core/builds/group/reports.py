@@ -1,4 +1,4 @@
-"""Stage “tell”: a report on each community, from the finest to the coarsest."""
+"""Operator of stage “tell” that writes a report on each community, from fine to coarse."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ from core.parameters import param
 from core.prompts import messages, plain
 from core.types import Usage
 
-READ_TOGETHER = (
-    1000  # communities, after which memory that their texts took in a temporary file is let go
-)
-REPLY = 500  # tokens, for which the lengths of SCHEMA are
-# reports for a chunk, and tokens of a report: what is expected before there is a graph
+# Number of communities after which the memory of their texts, read from a temporary file, is freed.
+READ_TOGETHER = 1000
+REPLY = 500  # tokens of a reply for which the lengths in SCHEMA are chosen
+# Expected before the graph exists: reports per chunk, tokens read and tokens written per report.
 EACH, READ, WRITTEN = (0.24, 460, 190)
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -41,14 +40,23 @@ SCHEMA: dict[str, Any] = {
     "required": ["title", "summary", "findings", "rating"],
     "additionalProperties": False,
 }
-UNREADABLE = "A report was no whole JSON; what could be read of the community stands in its place, taken from the texts."
+UNREADABLE = (
+    "A report was no whole JSON; what could be read of the community stands in its place, "
+    "taken from the texts."
+)
 CUT = "A report was cut at {0:,} tokens; what had ended of it is there."
-HALF = "A report has no title or no rating; the title is that of the community's best connected members, the rating that of an extract."
+HALF = (
+    "A report has no title or no rating; the title is that of the community's best connected "
+    "members, the rating that of an extract."
+)
 
 
 @dataclass(frozen=True)
 class Report:
-    """A community's title, report and rating from 0 to 10, None where a reply has none."""
+    """Title, report and rating (0 to 10) of a community.
+
+    The rating is None where a reply has none.
+    """
 
     title: str
     text: str
@@ -57,11 +65,15 @@ class Report:
 
 @dataclass(frozen=True, repr=False)
 class Reports(BuildOperator):
-    """A report on each community: by a language model, bottom-up, or, where it is extractive, the descriptions of its best
-    connected entities and heaviest relations as they are (Microsoft's GraphRAG: title, summary, findings, rating).
+    """A report on each community, by a language model or extracted from the texts.
 
-    The model is shown `budget` tokens of entities and relations, the best connected first; of a community for which that is not enough,
-    the reports on its parts come first. Without a model the rating tells how many chunks tell of a community.
+    The form is that of Microsoft's GraphRAG: title, summary, findings, rating. The model works
+    bottom-up. An extract consists of the unchanged descriptions of the best connected entities and
+    heaviest relations.
+
+    The model reads `budget` tokens of entities and relations, best connected first. If a community
+    needs more, the reports on its parts come first. The rating of an extract depends on the number
+    of chunks that mention the community.
     """
 
     stage = "tell"
@@ -106,12 +118,15 @@ class Reports(BuildOperator):
         return ""
 
     def expected(self, chunks: int) -> Usage:
-        """The mean of the corpora that ship with such reports, of which 183, 602 and 1,067 chunks gave 29, 134 and 364."""
+        """Return the estimated usage, from the mean of the corpora that ship with such reports.
+
+        Their 183, 602 and 1,067 chunks gave 29, 134 and 364 reports.
+        """
         calls = math.ceil(EACH * chunks) if self.writer == "llm" else 0
         return Usage(calls, READ * calls, WRITTEN * calls)
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
-        # a line without them is refused
+        # A line without a graph or communities is refused.
         assert made.graph is not None and made.graph.columns.communities is not None
         table = made.graph.columns.communities
         communities = Communities(made.graph, table, self.budget)
@@ -153,7 +168,7 @@ class Reports(BuildOperator):
     def _asked(
         self, communities: Communities, written: dict[int, Report], ctx: BuildContext, row: int
     ) -> Report:
-        """The report that the model writes; the extract where its reply is no such JSON."""
+        """Return the report of the model, or an extract where its reply is not such JSON."""
         reports, entities, relations = communities.shown(row, written)
         asked = messages(
             "communities", "report", reports=reports, entities=entities, relations=relations
@@ -181,7 +196,9 @@ class Reports(BuildOperator):
 
 @cache
 def schema(tokens: int) -> dict[str, Any]:
-    """The form of a report of at most so many tokens: `SCHEMA`, with longer texts and up to ten findings where there is room for them.
+    """Return the schema of a report of at most so many tokens.
+
+    It is `SCHEMA` with longer texts and up to ten findings, as far as the tokens allow.
 
     >>> from core.builds.group.reports import SCHEMA, schema
     >>> schema(500) == SCHEMA, schema(2000)["properties"]["findings"]["maxItems"]
@@ -196,7 +213,9 @@ def schema(tokens: int) -> dict[str, Any]:
 
 
 def read(text: str) -> Report | None:
-    """The report in a reply, its rating None where it has none; None where the reply says nothing of the community.
+    """Return the report in a reply, with a rating of None where it has none.
+
+    None where the reply says nothing about the community.
 
     >>> from core.builds.group.reports import read
     >>> read('{"title": "Ann", "summary": "She cooks.", "findings": ["In Rome."], "rating": 11}')
@@ -214,7 +233,7 @@ def read(text: str) -> Report | None:
 
 
 def _rating(value: Any) -> float | None:
-    """A rating from 0 to 10; None for what is no number."""
+    """Return a rating limited to 0 to 10; None where the value is not a number."""
     try:
         rating = float(value)
     except (ValueError, TypeError, OverflowError):
@@ -223,7 +242,7 @@ def _rating(value: Any) -> float | None:
 
 
 class Communities:
-    """The communities of a graph as texts: what a language model reads of each, and a report without one."""
+    """Communities of a graph as texts: the input of the language model, and extracts."""
 
     def __init__(self, graph: Graph, table: Table, budget: int):
         self.graph, self.budget = graph, budget
@@ -234,7 +253,10 @@ class Communities:
         self._n_chunks = max(1, len(graph.columns.chunks or ()))
 
     def shown(self, row: int, written: dict[int, Report]) -> tuple[str, str, str]:
-        """What the model reads: reports on parts (where the rest has no room), entities, relations."""
+        """Return what the model reads: reports on parts, entities and relations.
+
+        Reports on parts are included only where not all entities and relations fit.
+        """
         entities, relations = self._entities(row), self._edges(row)
         if sum(map(estimate, entities + relations)) <= self.budget:
             return "(none)", "\n".join(entities), "\n".join(relations) or "(none)"
@@ -253,7 +275,7 @@ class Communities:
         )
 
     def extract(self, row: int, most: int) -> Report:
-        """A report without a language model: descriptions of entities and relations in turn, none twice."""
+        """Return an extract: descriptions of entities and relations in turn, without duplicates."""
         nodes = best_connected(self.graph, self.members[row], len(self.members[row]))
         table = self.graph.columns.nodes
         descriptions = [
@@ -277,12 +299,12 @@ class Communities:
         )
 
     def release(self) -> None:
-        """Lets go of the memory that descriptions in a temporary file take."""
+        """Free the memory of descriptions that are stored in a temporary file."""
         for table in filter(None, (self.graph.columns.nodes, self.graph.columns.edges)):
             table.release()
 
     def _entities(self, row: int) -> list[str]:
-        """The members with types and descriptions, the best connected first."""
+        """Return the members with types and descriptions, best connected first."""
         return [
             plain(text)
             for text in node_labels(
@@ -291,7 +313,10 @@ class Communities:
         ]
 
     def _edges(self, row: int) -> list[str]:
-        """The relations between two members in words, those of the best connected ends first: by (-degrees of both, edge)."""
+        """Return the relations between members in words.
+
+        They are ordered by (-degrees of both ends, edge).
+        """
         members = self.members[row]
         out = [np.arange(self._indptr[node], self._indptr[node + 1]) for node in members.tolist()]
         edges = np.concatenate(out) if out else np.empty(0, np.int64)
@@ -305,7 +330,7 @@ class Communities:
 
 
 def _fitting(texts: Sequence[str], most: int) -> list[str]:
-    """As many of some texts as fit into so many tokens, in their order."""
+    """Return as many leading texts as fit into `most` tokens."""
     taken: list[str] = []
     for text in texts:
         most -= estimate(text)

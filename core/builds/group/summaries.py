@@ -1,4 +1,4 @@
-"""Texts summed up: by a language model, or by the sentences that are nearest to what all of them say."""
+"""Summaries of texts by a language model or by their most central sentences."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from core.prompts import messages, plain
 
 WORDS_A_TOKEN = 0.75
 CUT = "Summaries were cut at {:,} tokens; they have no end."
-READ = 2400  # tokens of texts that a language model is shown at once
+READ = 2400  # most tokens of texts that a language model reads at once
 
 
 def by_model(texts: Sequence[str], most: int, model: str, ctx: BuildContext) -> str:
-    """What a language model writes of some texts, in about `most` tokens; each is shown as far as all find room."""
+    """Summarise texts by a language model in about `most` tokens.
+
+    Long texts are cut so that each has the same share of the prompt.
+    """
     room = READ // max(1, len(texts))
     shown = "\n\n".join(cut(plain(text), room) for text in texts)
     return _summary(
@@ -34,7 +37,7 @@ def by_model(texts: Sequence[str], most: int, model: str, ctx: BuildContext) -> 
 def description_by_model(
     name: str, descriptions: Sequence[str], most: int, model: str, ctx: BuildContext
 ) -> str:
-    """One description out of several by a language model."""
+    """Summarise several descriptions of an entity or relation by a language model."""
     joined = "\n".join(descriptions)
     asked = messages(
         "summaries",
@@ -47,7 +50,10 @@ def description_by_model(
 
 
 def _summary(asked: Messages, most: int, model: str, ctx: BuildContext) -> str:
-    """The text of a reply of at most twice so many tokens; one that was cut there is counted."""
+    """Return the text of a reply of at most twice `most` tokens.
+
+    A reply that was cut there is counted.
+    """
     reply = reply_to(asked, ctx.chat(model), ctx, cut=True, max_tokens=2 * most)
     if reply.cut:
         ctx.report.count(**{"summaries cut": 1})
@@ -56,8 +62,11 @@ def _summary(asked: Messages, most: int, model: str, ctx: BuildContext) -> str:
 
 
 def central(texts: Sequence[str], most: int, encoder: str, ctx: BuildContext) -> str:
-    """The sentences of some texts that are nearest to the mean of all their vectors, at most `most` tokens of them and at least one, in
-    the order of the texts; no sentence twice."""
+    """Return the sentences of texts that are nearest to the mean of all their vectors.
+
+    There are at least one and at most `most` tokens of them, in the order of the texts, without
+    duplicates.
+    """
     found = list(dict.fromkeys(plain(text[a:b]) for text in texts for a, b in sentences(text)))
     found = [sentence for sentence in found if sentence]
     if not found:
@@ -71,7 +80,9 @@ def central(texts: Sequence[str], most: int, encoder: str, ctx: BuildContext) ->
 
 
 def chosen(scores: np.ndarray, sizes: Sequence[int], most: int) -> list[int]:
-    """The places of the best scores by (-score, place), as long as their sizes fit into `most`; the first in any case.
+    """Return the indices of the best scores whose sizes together fit into `most`.
+
+    They are ordered by (-score, index). The first is always included.
 
     >>> import numpy as np
     >>> from core.builds.group.summaries import chosen
@@ -88,7 +99,7 @@ def chosen(scores: np.ndarray, sizes: Sequence[int], most: int) -> list[int]:
 
 
 def cut(text: str, most: int) -> str:
-    """The beginning of a text, about `most` tokens, up to a whole word."""
+    """Return the beginning of a text, about `most` tokens, cut between words."""
     if estimate(text) <= most:
         return text
     return text.encode()[: int(most * 3.5)].decode("utf-8", "ignore").rsplit(" ", 1)[0] + " …"

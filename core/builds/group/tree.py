@@ -1,4 +1,4 @@
-"""Stage “group”: a tree of summaries over the chunks."""
+"""Operator of stage “group” that builds a tree of summaries over the chunks."""
 
 from __future__ import annotations
 
@@ -22,25 +22,31 @@ from core.types import Usage
 
 SUMMARISES = "summarises"
 EMPTY = "A summary came back empty; the sentences nearest to the mean stand in its place."
-# summaries for a chunk, tokens shown, and written for each of its length: what is expected
+# Expected: summaries per chunk, tokens read, and tokens written per token of a summary's length.
 EACH, READ, WRITTEN = (0.2, 1160, 1.4)
-FEW = 11  # a layer of so many nodes is the last
-DEPTH = 20  # times that a cluster whose text is too long is split
-EVERY_NUMBER = 20_000  # chunks up to which every number of components of a mixture is tried
-SIZE = 10  # chunks of a cluster of balanced k-means
+FEW = 11  # most nodes of the top layer
+DEPTH = 20  # most times that a cluster with too long texts is split
+EVERY_NUMBER = 20_000  # most chunks for which every number of components of a mixture is tried
+SIZE = 10  # chunks in a cluster of balanced k-means
 
 
 @dataclass(frozen=True, repr=False)
 class Tree(BuildOperator):
-    """RAPTOR's tree: chunks are its leaves; each layer's texts are clustered by their vectors, and each cluster is summed up in a node of the
-    next, which goes on for `layers` layers or until one has 11 nodes or fewer. A layer that would have as many nodes as the one below is
-    left out, and the tree ends there; RAPTOR's code goes on.
+    """The tree of RAPTOR, with the chunks as leaves.
 
-    A cluster of a single text is summed up as well, as in RAPTOR's code. Section 4 of the in-depth analysis gives a summary to clusters of
-    more than two texts alone, and clusters those without one again in the next layer: that is `fewest` 3, as `tree-paper` has it.
+    The texts of each layer are clustered by their vectors. Each cluster is summarised in a node of
+    the next layer. This is repeated for `layers` layers, or until a layer has 11 nodes or fewer.
+    The tree also ends before a layer that would have as many nodes as the one below; RAPTOR's code
+    continues there.
 
-    A cluster whose texts exceed `longest` tokens is clustered again by itself. Summaries are a language model's, or with `summaries`
-    “extractive” the sentences nearest to the mean vector of the cluster's sentences. Edges run from a summary to what it sums up.
+    A cluster of a single text is summarised too, as in RAPTOR's code. Section 4 of the in-depth
+    analysis summarises only clusters of more than two texts, and clusters the other texts again in
+    the next layer. This corresponds to `fewest` 3, the setting of `tree-paper`.
+
+    A cluster whose texts exceed `longest` tokens is clustered again by itself. Summaries are
+    written by a language model. With `summaries` “extractive” they are the sentences nearest to the
+    mean vector of the cluster's sentences. Edges run from a summary to the texts that it
+    summarises.
     """
 
     stage = "group"
@@ -100,12 +106,15 @@ class Tree(BuildOperator):
         return ""
 
     def expected(self, chunks: int) -> Usage:
-        """The mean of the corpora that ship with such trees, of which 183, 602 and 1,067 chunks gave 26, 117 and 261 summaries."""
+        """Return the estimated usage, from the mean of the corpora that ship with such trees.
+
+        Their 183, 602 and 1,067 chunks gave 26, 117 and 261 summaries.
+        """
         calls = math.ceil(EACH * chunks) if self.summaries == "llm" and chunks > FEW else 0
         return Usage(calls, READ * calls, round(WRITTEN * self.length) * calls)
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
-        assert made.chunks is not None  # a line without them is refused
+        assert made.chunks is not None  # a line without chunks is refused
         grown = Grown(made.chunks)
         layer = np.arange(len(made.chunks))
         for level in range(1, self.layers + 1):
@@ -131,12 +140,18 @@ class Tree(BuildOperator):
         return made.replace(graph=grown.graph(made.corpus.name, made.chunks))
 
     def words(self) -> str:
-        return f"a tree of summaries, {'by a language model' if self.summaries == 'llm' else 'of central sentences'}"
+        return (
+            "a tree of summaries, "
+            f"{'by a language model' if self.summaries == 'llm' else 'of central sentences'}"
+        )
 
     def _found(
         self, texts: list[str], sizes: list[int], ctx: BuildContext, sought: bool
     ) -> Clusters:
-        """The clusters of a layer: those that came with the corpus, by the texts and the settings that they hang on, or new ones."""
+        """Return the clusters of a layer: those that came with the corpus, or new ones.
+
+        The shipped ones are found by the texts and the settings that they depend on.
+        """
         if self.clusters == "mixture":
             kind = f"{self.clusters} of regularisation {REGULARISATION}"
         else:
@@ -167,7 +182,7 @@ class Tree(BuildOperator):
     def _clusters(
         self, vectors: np.ndarray, sizes: list[int], ctx: BuildContext, sought: bool, depth: int = 0
     ) -> Clusters:
-        """The clusters of some vectors, those whose texts are too long clustered again."""
+        """Return the clusters of some vectors, splitting those with too long texts again."""
         if self.clusters == "k-means":
             found = balanced(vectors, SIZE, ctx.watch)
         else:
@@ -176,7 +191,7 @@ class Tree(BuildOperator):
         for one in found:
             if sum(sizes[place] for place in one) <= self.longest or len(one) < 3:
                 whole.append(one)
-            # it cannot be split by what the vectors tell
+            # The vectors give no way to split it.
             elif depth >= DEPTH or len(one) == len(vectors):
                 whole += packed(one, sizes, self.longest)
             else:
@@ -190,7 +205,7 @@ class Tree(BuildOperator):
 
 
 def packed(cluster: np.ndarray, sizes: list[int], most: int) -> Clusters:
-    """A cluster cut into runs of at most `most` tokens, in the order of its places.
+    """Split a cluster into runs of at most `most` tokens, in the order of its positions.
 
     >>> import numpy as np
     >>> from core.builds.group.tree import packed
@@ -207,13 +222,13 @@ def packed(cluster: np.ndarray, sizes: list[int], most: int) -> Clusters:
 
 @dataclass
 class Grown:
-    """A tree while it grows: its texts, and of each summary its level and its children."""
+    """A growing tree: its texts, and the level and children of each summary."""
 
     chunks: Table
     texts: list[str] = field(init=False)
     sizes: list[int] = field(init=False)
     levels: list[int] = field(init=False)
-    rows: list[list[int]] = field(init=False)  # of the chunks below each node
+    rows: list[list[int]] = field(init=False)  # rows of the chunks below each node
     children: list[list[int]] = field(init=False)
     names: list[str] = field(init=False)
 
@@ -228,11 +243,11 @@ class Grown:
         self.rows = [[row] for row in range(n)]
 
     def add(self, level: int, clusters: Clusters, texts: list[str]) -> np.ndarray:
-        """Add the summaries of a layer; their nodes."""
+        """Add the summaries of a layer, and return their nodes."""
         first, known = len(self.texts), set(self.names)
         for number, (cluster, text) in enumerate(zip(clusters, texts), 1):
             name = f"Summary {level}.{number}"
-            while name in known:  # as the id of a chunk
+            while name in known:  # the id of a chunk may have this form
                 name += "'"
             self.names.append(name)
             self.texts.append(text)
@@ -245,7 +260,7 @@ class Grown:
         return np.arange(first, len(self.texts))
 
     def graph(self, name: str, chunks: Table) -> Graph:
-        """The tree as a graph."""
+        """Return the tree as a graph."""
         edges = [(parent, child) for parent, below in enumerate(self.children) for child in below]
         nodes: dict[str, list[Any]] = {
             "type": ["summary" if level else "chunk" for level in self.levels],

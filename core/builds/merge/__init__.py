@@ -1,1 +1,1 @@
-"""Stages “merge” and “link”: one graph of the facts of all chunks, and edges added to it."""
+"""Operators of stages “merge” and “link”, which make a graph of facts and add edges to it."""

@@ -1,4 +1,8 @@
-"""Which documents a text cites: the entries of its list of references that are documents of the corpus, and where it names them."""
+"""Recognition of citations between the documents of a corpus.
+
+The entries of a document's reference list are matched with documents of the corpus. Citations of
+these entries are then found in its text.
+"""
 
 from __future__ import annotations
 
@@ -9,29 +13,35 @@ from dataclasses import dataclass
 from core.corpus.document import Document
 
 HEADING = re.compile(
-    r"^[ \t]*+(?:\d\d?\.?[ \t]*+)?(?:[Rr]eferences|REFERENCES|[Bb]ibliography|BIBLIOGRAPHY|(?:Literature|Works) [Cc]ited):?[ \t]*+$",
+    r"^[ \t]*+(?:\d\d?\.?[ \t]*+)?(?:[Rr]eferences|REFERENCES|[Bb]ibliography|BIBLIOGRAPHY"
+    r"|(?:Literature|Works) [Cc]ited):?[ \t]*+$",
     re.M,
 )
 WORD = re.compile(r"\w{1,60}")
 YEAR = re.compile(r"\b(?:1[89]|20)\d\d[a-z]?\b")
 CAPITAL = re.compile(r"\b[^\W\d_a-z][\w’'-]{1,40}")
 MARKER = re.compile(r"^\s{0,8}\[?(\d{1,3})[\].]")
-# where an entry of a list of references ends
+# End of an entry in a reference list.
 ENDS = re.compile(r"(?<=[.\d\])])[ \t]{0,8}\n|\n[ \t]{0,8}\n")
 NAMED_YEAR = re.compile(
-    r"\b([^\W\d_a-z][\w’'-]{1,40})(?: et al\.?| (?:and|&) [^\W\d_a-z][\w’'-]{1,40})?[,(\s]{1,3}((?:1[89]|20)\d\d[a-z]?)\b"
+    r"\b([^\W\d_a-z][\w’'-]{1,40})(?: et al\.?| (?:and|&) [^\W\d_a-z][\w’'-]{1,40})?"
+    r"[,(\s]{1,3}((?:1[89]|20)\d\d[a-z]?)\b"
 )
 NUMBERS = re.compile(r"\[(\d{1,3}(?:[,;–-]{1,2} ?\d{1,3}){0,30})\]")
 SPAN = re.compile(r"(\d{1,3})(?:[–-]{1,2} ?(\d{1,3}))?")
-BEFORE, AFTER = 400, 160  # characters of an entry before a title, and behind it
-# that a title has at least in an entry, and where a text names it
+BEFORE, AFTER = 400, 160  # characters of an entry that are read before and after a title
+# Fewest words of a title that is recognised in an entry, and of one in the text.
 WORDS_OF_TITLE, WORDS_NAMED = (3, 4)
-MAX_SPAN = 30  # numbers that [3-12] may stand for
+MAX_SPAN = 30  # most numbers that a span such as [3-12] may stand for
 
 
 @dataclass(frozen=True)
 class Reference:
-    """An entry of a list of references that is a document of the corpus: its id, year, number, and the names before its title."""
+    """An entry of a reference list that is a document of the corpus.
+
+    `document` is its id, `number` its number in the list, and `names` are the names before its
+    title.
+    """
 
     document: str
     year: str
@@ -40,7 +50,10 @@ class Reference:
 
 
 class Titles:
-    """The titles of a corpus by which its documents are recognised: of three words and more, and of one document alone."""
+    """Titles of a corpus by which its documents are recognised.
+
+    Only titles of three words or more count, and only if no other document has the same.
+    """
 
     def __init__(self, documents: Iterable[Document]) -> None:
         by_title: dict[tuple[str, ...], list[str]] = {}
@@ -55,7 +68,10 @@ class Titles:
                 self._by_start.setdefault(title[:WORDS_OF_TITLE], []).append((title, ids[0]))
 
     def found(self, text: str, least: int = WORDS_OF_TITLE) -> list[tuple[int, int, str]]:
-        """(begin, end, document) for each title of at least so many words that a text holds, the longest at a place."""
+        """Return (start, end, document) for each title in a text, the longest at each position.
+
+        Titles with fewer than `least` words are ignored.
+        """
         spans = [(one.group().casefold(), one.start(), one.end()) for one in WORD.finditer(text)]
         read = tuple(word for word, _, _ in spans)
         found, at = list[tuple[int, int, str]](), 0
@@ -75,27 +91,29 @@ class Titles:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text as titles are compared, whatever their case and what is between them."""
+    """Return the words of a text for comparing titles, without case and punctuation."""
     return [one.group().casefold() for one in WORD.finditer(text)]
 
 
 def body(text: str) -> int:
-    """Where the list of references of a text begins: at the last line that is such a heading, else at its end.
+    r"""Return the position at which the reference list of a text begins.
+
+    It is the last line that is such a heading, or the end of the text.
 
     >>> from core.builds.merge.citations import body
-    >>> body("It works.\\n\\nReferences\\nLee. 2012. A tool for trees.")
+    >>> body("It works.\n\nReferences\nLee. 2012. A tool for trees.")
     11
     """
     return max((one.start() for one in HEADING.finditer(text)), default=len(text))
 
 
 def references(listed: str, titles: Titles) -> list[Reference]:
-    """The entries of a list of references whose titles are of the corpus.
+    r"""Return the entries of a reference list whose titles belong to the corpus.
 
     >>> from core.builds.merge.citations import Titles, references
     >>> from core.corpus import Document
     >>> titles = Titles([Document("tree", "...", "A tool for trees")])
-    >>> references("References\\n[3] Ann Lee and Bob Moss. 2012. A Tool for Trees. In ACL.", titles)
+    >>> references("References\n[3] Ann Lee and Bob Moss. 2012. A Tool for Trees. In ACL.", titles)
     [Reference(document='tree', year='2012', number=3, names=('Ann', 'Lee', 'Bob', 'Moss'))]
     """
     found = []
@@ -106,7 +124,7 @@ def references(listed: str, titles: Titles) -> list[Reference]:
             *([before.find("\n") + 1] if start <= BEFORE else []),
             *(one.end() for one in ENDS.finditer(before)),
         ]
-        # a line may end before the title too
+        # There may be a line break within the entry, before the title.
         entry = next((before[end:] for end in reversed(ends) if CAPITAL.search(before[end:])), "")
         years, later = YEAR.findall(entry), YEAR.search(ENDS.split(listed[end : end + AFTER])[0])
         number = MARKER.match(entry)
@@ -123,11 +141,14 @@ def references(listed: str, titles: Titles) -> list[Reference]:
 
 
 def cited(text: str, listed: Sequence[Reference], titles: Titles) -> Iterator[str]:
-    """The documents that a text cites, once for each time: by name and year, by number, or by title.
+    """Yield the documents that a text cites, once for each citation.
+
+    Citations are recognised by name and year, by number, or by title.
 
     >>> from core.builds.merge.citations import Reference, Titles, cited
     >>> entry = Reference("tree", "2012", 3, ("Ann", "Lee"))
-    >>> list(cited("As Lee (2012) says, and others [1, 3], (Lee et al., 2013).", [entry], Titles([])))
+    >>> text = "As Lee (2012) says, and others [1, 3], (Lee et al., 2013)."
+    >>> list(cited(text, [entry], Titles([])))
     ['tree', 'tree']
     """
     for name, year in NAMED_YEAR.findall(text):
@@ -144,11 +165,14 @@ def cited(text: str, listed: Sequence[Reference], titles: Titles) -> Iterator[st
 
 
 def by_name(name: str, year: str, listed: Sequence[Reference]) -> list[str]:
-    """The documents of a year with an author of that name: those alone of which it is among the first two names, if there are any."""
+    """Return the documents of a year with an author of that name.
+
+    If the name is among the first two names of some of them, only these are returned.
+    """
     fit = [one for one in listed if name in one.names and one.year and same_year(one.year, year)]
     return [one.document for one in fit if name in one.names[:2]] or [one.document for one in fit]
 
 
 def same_year(one: str, other: str) -> bool:
-    """Whether two years are the same, of which 2012a may be called 2012."""
+    """Return whether two years are equal; 2012a may be written as 2012."""
     return one == other or (one[:4] == other[:4] and (one.isdecimal() or other.isdecimal()))

@@ -1,4 +1,4 @@
-"""Mentions that are put together: texts and numbers gathered of the facts of all chunks, grouped block after block."""
+"""Collection of the facts of all chunks in columns, and grouping of their rows."""
 
 from __future__ import annotations
 
@@ -14,22 +14,33 @@ from core.builds.facts import Facts
 from core.builds.gathered import Collector
 from core.graph.columns import Rows
 
-EVERY = 1000  # chunks between two looks at whether somebody cancelled
+EVERY = 1000  # chunks read between two checks for a cancel
 
 
 class Gathered(Collector, Protocol):
-    """What is gathered of facts in the order of their chunks; that of later chunks may be included."""
+    """A collection of facts in the order of their chunks, to which later ones can be added."""
 
     def include(self, later: Self, rows: np.ndarray | None = None) -> None:
-        """Add all that was gathered of chunks that follow, of which `rows` are the rows here where they were counted by themselves."""
+        """Add the collection of the chunks that follow.
+
+        `rows` are the rows of these chunks here, if they were numbered from 0.
+        """
 
 
 G = TypeVar("G", bound=Gathered)
 
 
 def gathered(facts: Sequence[Facts], fresh: partial[G], what: str, ctx: BuildContext) -> G:
-    """What `fresh()` gathers of all chunks; of saved facts run after run, by the workers of the build where it has some, and not again of
-    runs that were gathered before, which gives the same."""
+    """Collect the facts of all chunks.
+
+    Saved facts are collected by runs of chunks, by the workers of the build where there are any.
+    Runs that were collected before are loaded. The result is the same.
+
+    Parameters
+    ----------
+    fresh : makes an empty collection.
+    what : the message of the progress.
+    """
     whole = fresh()
     if isinstance(facts, SavedFacts):
         for rows, block in facts.gathered(fresh):
@@ -46,7 +57,9 @@ def gathered(facts: Sequence[Facts], fresh: partial[G], what: str, ctx: BuildCon
 
 
 def grouped(*columns: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """For each row the number of its group, int64, whose rows are the same in all columns, and of each group what it has there.
+    """Group rows that are equal in all columns.
+
+    Returns the group of each row, int64, and the values of each group in every column.
 
     >>> import numpy as np
     >>> from core.builds.merge.columns import grouped
@@ -67,8 +80,17 @@ def grouped(*columns: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
 def most_frequent(
     counted: tuple[np.ndarray, ...], alphabet: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The things of rows of thing, what was counted of it, and how often: ascending, and of each what was counted most often; of equals
-    the first by `alphabet`, the place of each."""
+    """Return the most frequent value of each item.
+
+    Parameters
+    ----------
+    counted : arrays of item, value and count, one entry per row.
+    alphabet : the rank of each value; the first one counts among equally frequent values.
+
+    Returns
+    -------
+    The items in ascending order, and the value of each.
+    """
     of, what, times = counted
     number, (things, whats) = grouped(of, what)
     counts = np.bincount(number, times, len(things))
@@ -79,7 +101,7 @@ def most_frequent(
 
 
 def several(of: np.ndarray, what: np.ndarray, n: int) -> Rows:
-    """For each of `n` things what was said of it, once, in the order in which it came."""
+    """Return the distinct values of each of `n` items, in the order of their first occurrence."""
     number, (things, whats) = grouped(of, what)
     came = np.full(len(things), len(of), np.int64)
     np.minimum.at(came, number, np.arange(len(of)))
@@ -88,7 +110,7 @@ def several(of: np.ndarray, what: np.ndarray, n: int) -> Rows:
 
 
 def distinct(of: np.ndarray, rows: np.ndarray, n: int) -> Rows:
-    """For each of `n` things its rows, ascending."""
+    """Return the distinct rows of each of `n` items, in ascending order."""
     things, found = grouped(of, rows)[1]
     return Rows(_indptr(things, n), found.astype(np.int64))
 

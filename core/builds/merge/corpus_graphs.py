@@ -1,4 +1,7 @@
-"""Stage “merge”: corpus graphs, whose nodes are documents (or their chunks) and whose edges are links, given or made."""
+"""Operators of stage “merge” for corpus graphs.
+
+Their nodes are documents (or their chunks), and their edges are given or computed links.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,9 @@ from core.parameters import param
 from core.prompts import messages
 
 LINKS, NEAR, SHARES, CITES = "links to", "near", "shares terms", "cites"
-# documents that are looked at for a title, and after how many it is said how far it is
+# Documents checked for a title, and documents between two reports of progress.
 TITLED, EVERY = (100, 100)
-REPLY = 500  # tokens
+REPLY = 500  # most tokens of a reply
 PARTS: dict[str, Any] = {
     name: {"type": "string", "maxLength": 200} for name in ("author", "year", "title")
 }
@@ -51,18 +54,21 @@ Edges = Mapping[tuple[int, str, int], float]
 
 
 class CorpusGraph(BuildOperator):
-    """What the three have in common: a node for each chunk, called by its id, and weighted edges (FastInsight, definition 1)."""
+    """Base class of the operators for corpus graphs (FastInsight, definition 1).
+
+    There is a node for each chunk, named by its id, and edges have weights.
+    """
 
     stage = "merge"
     reads, writes = ("chunks",), ("graph",)
 
     @abstractmethod
     def edges(self, made: Made, ctx: BuildContext) -> Edges:
-        """The weight of each edge (row, relation, row) between chunks."""
+        """Return the weight of each edge (row, relation, row) between chunks."""
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         chunks = made.chunks
-        assert chunks is not None  # a line without them is refused
+        assert chunks is not None  # a line without chunks is refused
         ids, edges = chunks.texts("id"), self.edges(made, ctx)
         ctx.report.counts["links"] = len(edges)
         graph = assemble(
@@ -83,10 +89,11 @@ class CorpusGraph(BuildOperator):
 
 @dataclass(frozen=True, repr=False)
 class GivenLinks(CorpusGraph):
-    """A node for each document and an edge for each link that the corpus came with, such as a reference; its weight is the link's count.
+    """A node for each document, and an edge for each link of the corpus, such as a reference.
 
-    Links to documents that are not there, and of a document to itself, are left out and counted. Of a document in several chunks every
-    chunk has its links. `types` names the types of links to take, separated by commas; all where it names none.
+    The weight is the count of the link. Links to missing documents and from a document to itself
+    are left out and counted. If a document has several chunks, each has its links. `types` names
+    the types of links to use, separated by commas; all where it is empty.
     """
 
     title = "links as given"
@@ -104,13 +111,15 @@ class GivenLinks(CorpusGraph):
         assert made.chunks is not None
         if self.lacks(made.corpus):
             raise BadInput(
-                f"{self.lacks(made.corpus)} Its graph can be made of near documents or of shared terms instead."
+                f"{self.lacks(made.corpus)} Its graph can be made of near documents or of shared "
+                "terms instead."
             )
         wanted = {name.strip() for name in self.types.split(",") if name.strip()}
         known = {link.type for link in made.corpus.links}
         if wanted - known:
             raise BadInput(
-                f"The links of “{made.corpus.name}” have no type “{min(wanted - known)}”; they have {', '.join(sorted(known))}."
+                f"The links of “{made.corpus.name}” have no type “{min(wanted - known)}”; "
+                f"they have {', '.join(sorted(known))}."
             )
         rows: dict[str, list[int]] = {}
         for row, document in enumerate(made.chunks.texts("document")):
@@ -137,12 +146,15 @@ class GivenLinks(CorpusGraph):
 
 @dataclass(frozen=True, repr=False)
 class CitedDocuments(CorpusGraph):
-    """A node for each chunk and an edge to every chunk of each document that it cites; its weight is how often it does.
+    """A node for each chunk, and an edge to every chunk of each document that it cites.
 
-    FastInsight's ACL-OCL (section 4.2.1), where a language model finds the citations in each chunk. Here they are found by pattern: a
-    document's list of references is what follows its last heading of that name, an entry is a document of the corpus where it holds its
-    title, and the text cites it by name and year, by number, or by its title. With a `model` that is asked for the names, years and titles
-    that a chunk cites, and its reply is matched to the same entries. What is in the list of references itself cites nothing.
+    The weight is the number of citations. This is FastInsight's ACL-OCL (section 4.2.1), where a
+    language model finds the citations in each chunk. Here they are found by patterns. The reference
+    list of a document follows its last heading of that name. An entry is a document of the corpus
+    if it contains its title. The text cites it by name and year, by number, or by title.
+
+    With a `model`, this one is asked for the names, years and titles that a chunk cites, and its
+    reply is matched with the same entries. The reference list itself cites nothing.
     """
 
     title = "documents that they cite"
@@ -164,7 +176,10 @@ class CitedDocuments(CorpusGraph):
         )
         if titled:
             return ""
-        return f"The documents of “{corpus.name}” have no titles by which references to them would be recognised."
+        return (
+            f"The documents of “{corpus.name}” have no titles by which references to them "
+            "would be recognised."
+        )
 
     def edges(self, made: Made, ctx: BuildContext) -> Edges:
         assert made.chunks is not None
@@ -212,7 +227,7 @@ class CitedDocuments(CorpusGraph):
         titles: Titles,
         ctx: BuildContext,
     ) -> Iterator[tuple[int, list[str]]]:
-        """For each chunk its row and the documents that it cites, once for each time."""
+        """Yield the row of each chunk, and the documents that it cites, once for each citation."""
         if not self.model:
             yield from (
                 (row, list(cited(text, entries[row], titles))) for row, text in texts.items()
@@ -234,7 +249,10 @@ class CitedDocuments(CorpusGraph):
 def model_cites(
     chat: Chat, text: str, listed: Sequence[Reference], titles: Titles, ctx: BuildContext
 ) -> list[str]:
-    """The documents that a language model finds cited in a text; none where its reply cannot be read, which the report counts."""
+    """Return the documents that a language model finds cited in a text.
+
+    Empty where its reply cannot be read; the report counts this.
+    """
     reply = reply_to(
         messages("citations", "citations", text=text), chat, ctx, schema=CITATIONS, max_tokens=REPLY
     )
@@ -257,10 +275,11 @@ def model_cites(
 
 @dataclass(frozen=True, repr=False)
 class NearestDocuments(CorpusGraph):
-    """A node for each document and an edge to the `keep` others whose vectors are nearest; its weight is their cosine.
+    """A node for each document, and edges to the `keep` documents with the nearest vectors.
 
-    GAR's corpus graph (MacAvaney et al.) for documents without links. Where both are among the nearest of the other there is
-    one edge. Equally near ones go by id.
+    The weight is the cosine. This is GAR's corpus graph (MacAvaney et al.) for documents without
+    links. Two documents that are each among the nearest of the other have one edge. Equally near
+    ones are ordered by id.
     """
 
     title = "nearest documents"
@@ -299,10 +318,10 @@ class NearestDocuments(CorpusGraph):
 
 @dataclass(frozen=True, repr=False)
 class SharedTerms(CorpusGraph):
-    """A node for each document and an edge to the `keep` others with which it shares the rarest terms; its weight is the sum of
-    ln(documents / documents with the term) over the terms that both have.
+    """A node for each document, and edges to `keep` documents that share its rarest terms.
 
-    Terms are words of three letters or more in at most `common` documents; no model is asked.
+    The weight is the sum of ln(documents / documents with the term) over the shared terms. Terms
+    are words of three letters or more in at most `common` documents. No model is used.
     """
 
     title = "shared rare terms"
@@ -329,10 +348,13 @@ class SharedTerms(CorpusGraph):
         return f"each with the {self.keep} that share its rarest terms"
 
 
-STEP = 512  # documents that are encoded between two words of progress
+STEP = 512  # documents encoded between two reports of progress
 
 
 def _labels(chunks: Table) -> list[str]:
-    """What is read of each chunk: its title and its text, as `core.graph.texts.chunk_label` has it."""
+    """Return the text of each chunk to be read: its title and its text.
+
+    It has the form of `core.graph.texts.chunk_label`.
+    """
     both = zip(chunks.texts("title"), chunks.texts("text"))
     return ["\n".join(dict.fromkeys(filter(None, pair))) for pair in both]

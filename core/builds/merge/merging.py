@@ -1,4 +1,4 @@
-"""Stage “merge”: the facts of all chunks put together into one graph."""
+"""Operator of stage “merge” that makes one graph of the facts of all chunks."""
 
 from __future__ import annotations
 
@@ -25,20 +25,24 @@ from core.models.chat.replies import estimate
 from core.parameters import param
 
 CUT = "descriptions were longer than {} tokens and cut behind the last that fits"
-RELATED = "related to"  # the name of a relation that has none
-DESCRIBED = 50_000  # nodes or edges that are described together
+RELATED = "related to"  # name of relations without a name
+DESCRIBED = 50_000  # nodes or edges whose descriptions are joined in one batch
 Triples = tuple[np.ndarray, np.ndarray, np.ndarray]  # heads, relations, tails
-# the description of each that is called so, of its several
+# Returns one description for each (name, descriptions).
 Shorten = Callable[[Sequence[tuple[str, list[str]]]], list[str]]
 
 
 @dataclass(frozen=True, repr=False)
 class Merge(BuildOperator):
-    """The graph of all facts: a node for each name, an edge for each two entities (or, where edges go by name, for each relation
-    between them), whichever is given first; weights are summed, descriptions joined, and chunks remembered.
+    """A graph of all facts, with nodes merged by name.
 
-    A node is shown by its most frequent spelling and has its most frequent type. Descriptions longer than `longest` tokens are cut behind
-    the last that fits, or summarised where `summarise` asks for it. The same facts in the same order give the same graph.
+    There is one edge for each two entities, in whichever direction their relations are given, or
+    one for each relation name where edges go by name. Weights are summed, descriptions joined, and
+    chunks recorded.
+
+    A node has its most frequent spelling and type. Descriptions longer than `longest` tokens are
+    cut after the last that fits, or summarised with `summarise`. The same facts in the same order
+    give the same graph.
     """
 
     stage = "merge"
@@ -84,7 +88,7 @@ class Merge(BuildOperator):
         return ""
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
-        assert made.chunks is not None and made.facts is not None  # a line without them is refused
+        assert made.chunks is not None and made.facts is not None  # a line without these is refused
         fresh = partial(Merged, self.by == "name", self.reading, self.descriptions, self.keywords)
         merged = gathered(made.facts, fresh, "Merging", ctx)
         shorten = shortened(self.longest, self.model if self.summarise else "", ctx)
@@ -94,8 +98,11 @@ class Merge(BuildOperator):
 
 
 class Merged:
-    """Mentions of nodes and edges while facts are added in the order of the chunks, as columns of numbers, so that millions of them have
-    room. Nodes go by folded name, edges by their two ends and, where they go by name, their label."""
+    """Mentions of nodes and edges, collected from facts in the order of the chunks.
+
+    They are columns of numbers, so that millions fit into memory. Nodes are identified by folded
+    name. Edges are identified by their two ends and, if edges go by name, their label.
+    """
 
     def __init__(
         self, by_name: bool, reading: str, descriptions: bool = True, keywords: bool = True
@@ -109,17 +116,20 @@ class Merged:
         self._empty()
 
     def _empty(self) -> None:
-        # folded names; spellings, types, labels; descriptions
+        # folded names; spellings, types and labels; descriptions
         self.keys, self.names, self.said = (Numbered(), Numbered(), Numbered())
         self._folded: list[str] = []
-        # node, its spelling or type, times
+        # node, its spelling or type, count
         self.spelled, self.typed, self.described = (Columns("iii"), Columns("iii"), Columns("ii"))
         self.where = Columns("ii")  # node, chunk
         # both ends by name, label, spelling, weight, chunk, description, keywords
         self.edges = Columns("iiiidiii")
 
     def include(self, later: Merged, rows: np.ndarray | None = None) -> None:
-        """Add all that was gathered of chunks that follow, of which `rows` are the rows here where they were counted by themselves."""
+        """Add the collection of the chunks that follow.
+
+        `rows` are the rows of these chunks here, if they were numbered from 0.
+        """
         keys, names, said = (
             self.keys.include(later.keys),
             self.names.include(later.names),
@@ -133,7 +143,10 @@ class Merged:
         self.edges.include(later.edges, keys, keys, names, names, None, rows, said, said)
 
     def add(self, row: int, facts: Facts) -> None:
-        """Add the facts of the chunk of a row; ends of relations are entities too, and a relation of one entity with itself is none."""
+        """Add the facts of the chunk in a row.
+
+        Ends of relations become entities too. A relation of an entity with itself is ignored.
+        """
         known, seen = dict[str, int](), set[int]()
         for entity in facts.entities:
             node = self._node(entity.name, known)
@@ -153,8 +166,15 @@ class Merged:
             self._edge(head, tail, row, relation)
 
     def graph(self, name: str, chunks: Table, longest: int, shorten: Shorten) -> Graph:
-        """The graph; `shorten([(what, descriptions), ...])` gives the descriptions of nodes or edges called `what` of which all together
-        have more than `longest` tokens. What was gathered is let go, so that it is asked for once."""
+        """Return the graph, and clear the collection to free its memory.
+
+        Parameters
+        ----------
+        name : the name of the graph.
+        longest : the most tokens of a description.
+        shorten : makes one description from several that together exceed `longest` tokens. It is
+            called with a list of (name of node or edge, descriptions).
+        """
         parts = self._put_together(longest, shorten)
         self._empty()
         return assembled(name, *parts, chunks)
@@ -162,9 +182,9 @@ class Merged:
     def _put_together(
         self, longest: int, shorten: Shorten
     ) -> tuple[list[str], list[str], Triples, tuple[Table, Table]]:
-        """Names of nodes and of relations, triples, and the tables of nodes and edges."""
+        """Return the names of nodes and of relations, the triples, and the tables of both."""
         words, alphabet = list(self.names), self.names.alphabet()
-        # a name may have been read without being that of a node
+        # A name that was read need not belong to a node.
         there, spelling = most_frequent(self.spelled.arrays(), alphabet)
         names, places = in_name_order([words[one] for one in spelling.tolist()])
         n, place = len(names), np.full(len(self.keys), -1, np.int64)
@@ -195,7 +215,10 @@ class Merged:
     def _triples(
         self, words: list[str], alphabet: np.ndarray, place: np.ndarray
     ) -> tuple[np.ndarray, Triples, list[str]]:
-        """For each mention of an edge the number of its triple; the triples, ascending, and the names of their relations."""
+        """Return the number of the triple of each edge mention, the triples, and relation names.
+
+        The triples are in ascending order.
+        """
         a, b, label, spelling, weight, *_ = self.edges.arrays()
         edge, (first, second, _) = grouped(a, b, label)
         relation_names, relation, forward = _spelt(
@@ -216,7 +239,10 @@ class Merged:
         )
 
     def _node(self, name: str, known: dict[str, int]) -> int:
-        """The number of the node of a name, -1 for a name of nothing; `known` are those of this chunk."""
+        """Return the node of a name, -1 for an empty name.
+
+        `known` holds the nodes of this chunk.
+        """
         node = known.get(name)
         if node is None:
             key = folded(name, self.reading)
@@ -254,7 +280,10 @@ class Merged:
 
 
 def _spelt(spelling: np.ndarray, words: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """The names of relations, sorted; and of each edge, by its spelling, the number of its relation, and whether it runs forward."""
+    """Return the sorted names of relations, and the relation and direction of each edge.
+
+    Both are taken from the spelling of the edge.
+    """
     different, of = np.unique(spelling, return_inverse=True)
     spelt, relations = [words[one].rpartition("\n") for one in different.tolist()], Numbered()
     numbers = np.array([relations.of(label or RELATED) for label, _, _ in spelt], np.int64)
@@ -263,18 +292,20 @@ def _spelt(spelling: np.ndarray, words: list[str]) -> tuple[list[str], np.ndarra
 
 
 def _blocks(rows: Rows) -> Iterator[tuple[int, Rows]]:
-    """Some thousands of rows at a time, each with the number of its first."""
+    """Yield batches of rows, each with the number of its first row."""
     for first in range(0, len(rows), DESCRIBED):
         indptr = rows.indptr[first : first + DESCRIBED + 1]
         yield first, Rows(indptr - indptr[0], rows.ids[indptr[0] : indptr[-1]])
 
 
 class Descriptions:
-    """Different texts by their number, of which descriptions are joined in Arrow, some thousands at a time: of those that have more than
-    `longest` tokens `shorten` makes one."""
+    """Numbered texts that are joined to descriptions in Arrow, in batches.
+
+    Descriptions of more than `longest` tokens are shortened by `shorten`.
+    """
 
     def __init__(self, texts: list[str], longest: int, shorten: Shorten):
-        # mostly the same, and once
+        # Most texts are unchanged, and then stored only once.
         self.plain = [
             text if (plain := " ".join(text.split())) == text else plain for text in texts
         ]
@@ -282,7 +313,13 @@ class Descriptions:
         self._sizes = np.array([*map(estimate, self.plain)], np.int64)
 
     def of(self, rows: Rows, called: Callable[[int], str]) -> Any:
-        """The description of each thing, an Arrow column, by the numbers of those that name it; long ones by what it is `called` too."""
+        """Return the description of each item, as an Arrow column.
+
+        Parameters
+        ----------
+        rows : the numbers of the texts of each item.
+        called : the name of an item, for shortening its description.
+        """
         return texts_of(self._described(first, part, called) for first, part in _blocks(rows))
 
     def _described(self, first: int, rows: Rows, called: Callable[[int], str]) -> Any:
@@ -308,7 +345,10 @@ class Descriptions:
 
 
 def _keywords(rows: Rows, texts: list[str]) -> Any:
-    """The keywords of each edge, each once, in the order in which they came, an Arrow column."""
+    """Return the keywords of each edge without duplicates, as an Arrow column.
+
+    They are in the order of their first occurrence.
+    """
     used, place = np.unique(rows.ids, return_inverse=True)  # the others are descriptions
     words = Numbered()
     of_text = Rows.of(
@@ -327,8 +367,11 @@ def _keywords(rows: Rows, texts: list[str]) -> Any:
 
 
 def shortened(longest: int, model: str, ctx: BuildContext) -> Shorten:
-    """What makes one description of several that have more than `longest` tokens, of each that is called by a name: summarised by the
-    language model `model`, many at a time, or where none is named, or it says nothing, cut behind the last that fits."""
+    """Return a function that shortens descriptions of more than `longest` tokens.
+
+    They are summarised by the language model `model`, several at a time. If no model is named, or
+    its summary is empty, they are cut after the last that fits.
+    """
 
     def one(what: tuple[str, list[str]]) -> str:
         if model and (summary := description_by_model(*what, longest, model, ctx)):
@@ -348,7 +391,7 @@ def shortened(longest: int, model: str, ctx: BuildContext) -> Shorten:
 
 
 def fitting(texts: Iterable[str], longest: int) -> str:
-    """As many of some texts as fit, in their order; of the first at least the beginning.
+    """Return as many leading texts as fit, at least the beginning of the first.
 
     >>> from core.builds.merge.merging import fitting
     >>> fitting(["One two.", "Three four.", "Five."], 7)

@@ -1,4 +1,4 @@
-"""Which rows of a table belong together: by their vectors, or by the rare terms that they share."""
+"""Pairs of related rows of a table, by their vectors or by rare terms that they share."""
 
 from __future__ import annotations
 
@@ -13,24 +13,31 @@ from core.graph.order import top_k
 from core.models.scorers import words
 from core.watch import NO_WATCH, Watch
 
-BLOCK = 512  # rows compared with all others at a time
-EXACT_UP_TO = 30_000  # rows of which each is compared with all others; of more the nearest are sought by neighbours of neighbours
-LINKS, BUILDING, SEARCHING = 16, 64, 64  # of HNSW: M, efConstruction, and efSearch at least
-SAMPLE = 128  # rows of which it is measured how many of the exact nearest are found
-DIGITS = 6  # of a cosine; what lies behind is the noise of arithmetic
-LETTERS = 3  # of a term at least
+BLOCK = 512  # rows compared with all others in one batch
+# Most rows that are compared with all others. Beyond it, the nearest are searched by HNSW.
+EXACT_UP_TO = 30_000
+LINKS, BUILDING, SEARCHING = 16, 64, 64  # HNSW: M, efConstruction, and the smallest efSearch
+SAMPLE = 128  # rows for which the recall of the exact nearest is measured
+DIGITS = 6  # decimals of a cosine; further ones are numerical noise
+LETTERS = 3  # fewest letters of a term
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Unit rows linked to their neighbours (HNSW over bytes), so that the nearest of all are found in steps that grow as n log n."""
+    """Unit rows in an HNSW index over bytes.
+
+    Finding the nearest of all rows takes time that grows as n log n.
+    """
 
     vectors: np.ndarray | UnitRows  # float32 or float16 [n, d]
     index: Any
 
     @classmethod
     def of(cls, vectors: np.ndarray | UnitRows, watch: Watch = NO_WATCH) -> Neighbours:
-        """Made by one thread, so that the same rows are linked the same. `watch` hears which share is done."""
+        """Build the index, reporting the progress to `watch`.
+
+        It is built by one thread, so that equal rows always give the same links.
+        """
         import faiss
 
         threads = faiss.omp_get_max_threads()
@@ -50,8 +57,11 @@ class Neighbours:
         return cls(vectors, index)
 
     def nearest(self, rows: np.ndarray, keep: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Of some rows, given as a run of numbers, each with the `keep` others nearest to it as far as they are found, and their exact
-        cosines (float32), by (-cosine, row)."""
+        """Yield each row with its nearest others and their exact cosines (float32).
+
+        There are up to `keep` of them, as far as the index finds them, ordered by (-cosine, row).
+        `rows` is a range of row numbers.
+        """
         asked = np.asarray(self.vectors[rows], np.float32)
         self.index.hnsw.efSearch = max(SEARCHING, 2 * (keep + 1))
         for row, vector, found in zip(
@@ -62,7 +72,10 @@ class Neighbours:
             yield row, *top_k(others, cosines, keep)
 
     def recall(self, keep: int) -> float:
-        """The share of the exact `keep` nearest of some rows that is found; equal cosines count as found."""
+        """Return the share of the exact `keep` nearest that is found, measured on some rows.
+
+        Equal cosines count as found.
+        """
         rows, keep = (
             np.unique(np.linspace(0, len(self.vectors) - 1, SAMPLE).astype(np.int64)),
             min(keep, len(self.vectors) - 1),
@@ -83,10 +96,10 @@ class Neighbours:
 
 
 def sought(recall: float, keep: int) -> str:
-    """How the nearest of many were sought, as a sentence for the report."""
+    """Return a sentence for the report on how the nearest were searched."""
     return (
-        f"The nearest of more than {EXACT_UP_TO:,} are sought by neighbours of neighbours (HNSW), which finds {recall:.2f} of the "
-        f"{keep:,} nearest, measured on {SAMPLE} of them."
+        f"The nearest of more than {EXACT_UP_TO:,} are sought by neighbours of neighbours (HNSW), "
+        f"which finds {recall:.2f} of the {keep:,} nearest, measured on {SAMPLE} of them."
     )
 
 
@@ -97,11 +110,15 @@ def nearest_rows(
     watch: Watch = NO_WATCH,
     note: Callable[[str], None] = lambda sentence: None,
 ) -> dict[tuple[int, int], float]:
-    """The cosine of each pair (a, b), a < b, of unit rows of which one is among the `keep` nearest of the other and `least` near or more;
-    of more than `EXACT_UP_TO` rows as far as `Neighbours` finds them, which `note` is called with.
+    """Return the cosine of each pair (a, b), a < b, of neighbouring unit rows.
+
+    One of the two is among the `keep` nearest of the other, and their cosine is at least `least`.
+    More than `EXACT_UP_TO` rows are searched approximately by `Neighbours`, and `note` is called
+    with a sentence on it.
 
     >>> from core.builds.merge.pairing import nearest_rows
-    >>> nearest_rows(np.array([[1.0, 0.0], [0.8, 0.6], [0.6, -0.8]]), 1, 0.0)  # the third is nearest to the first
+    >>> vectors = np.array([[1.0, 0.0], [0.8, 0.6], [0.6, -0.8]])
+    >>> nearest_rows(vectors, 1, 0.0)  # the third is nearest to the first
     {(0, 1): 0.8, (0, 2): 0.6}
     """
     found: dict[tuple[int, int], float] = {}
@@ -133,7 +150,11 @@ def nearest_rows(
 
 
 def rare_terms(texts: Sequence[str], common: int) -> Any:
-    """float64 [texts, terms], sparse by rows: ln(n / n_t) where a text has a term t that n_t texts have, 2 to `common`, else 0."""
+    """Return the weights of rare terms in texts, sparse float64 [texts, terms].
+
+    The weight is ln(n / n_t) where a text has a term that n_t of the n texts have, else 0. Only
+    terms in 2 to `common` texts count.
+    """
     from scipy.sparse import csr_array
 
     bags = [sorted({word for word in words(text) if len(word) >= LETTERS}) for text in texts]
@@ -163,8 +184,11 @@ def rare_terms(texts: Sequence[str], common: int) -> Any:
 def shared_rows(
     weights: Any, keep: int, least: int, watch: Watch = NO_WATCH
 ) -> dict[tuple[int, int], float]:
-    """For each pair of rows that share at least `least` terms, and of which one is among the `keep` that share the rarest with the other,
-    the sum of the weights of these terms. `weights` as `rare_terms` gives them."""
+    """Return the summed weights of the terms that pairs of rows share.
+
+    A pair shares at least `least` terms, and one row is among the `keep` rows that share the rarest
+    terms with the other. `weights` come from `rare_terms`.
+    """
     found: dict[tuple[int, int], float] = {}
     binary = weights.copy()
     binary.data = (binary.data >= 0).astype(np.float64)
@@ -179,7 +203,7 @@ def shared_rows(
 def _rows(
     first: int, sums: Any, counts: Any, least: int
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """For each row of a block its number, the rows that share enough with it, and the weight of what every row shares."""
+    """Yield each row of a block, the rows that share enough with it, and all shared weights."""
     for place in range(sums.shape[0]):
         shared, many = sums[[place]].toarray()[0], counts[[place]].toarray()[0]
         many[first + place] = 0

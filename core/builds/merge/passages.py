@@ -1,4 +1,4 @@
-"""Stage “merge”: a passage graph, in which chunks are joined by the entities that they share."""
+"""Operator of stage “merge” for passage graphs, which link chunks by shared entities."""
 
 from __future__ import annotations
 
@@ -20,17 +20,20 @@ from core.graph.order import in_name_order
 from core.parameters import param
 
 SHARES = "shares entity"
-SHOWN = 10  # shared entities that an edge names
-LOOKED_AT = 1 << 20  # rows of chunks that are looked at together for pairs
+SHOWN = 10  # most shared entities that an edge names
+LOOKED_AT = 1 << 20  # most rows of chunks compared in one batch
 
 
 @dataclass(frozen=True, repr=False)
 class PassageGraph(BuildOperator):
-    """A node for each chunk, called by its id, and an edge between two that share at least `min_shared` entities; its weight is how many,
-    its description their names (KGP's graph).
+    """A node for each chunk, and an edge between two that share at least `min_shared` entities.
 
-    An entity that is in more than `common` chunks joins none, so that one which is everywhere does not join everything. The in-depth
-    analysis sets no such bound (its passage graphs join chunks that share enough entities, whichever): `passage-paper` has 1,000.
+    This is KGP's graph. A node is named by the id of its chunk. The weight of an edge is the number
+    of shared entities, its description their names.
+
+    An entity in more than `common` chunks links none, because otherwise a ubiquitous one would link
+    everything. The in-depth analysis sets no such bound: its passage graphs link all chunks that
+    share enough entities. `passage-paper` uses 1,000.
     """
 
     stage = "merge"
@@ -51,7 +54,7 @@ class PassageGraph(BuildOperator):
     )
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
-        assert made.chunks is not None and made.facts is not None  # a line without them is refused
+        assert made.chunks is not None and made.facts is not None  # a line without these is refused
         named = gathered(made.facts, partial(Mentions, self.reading), "Gathering names", ctx)
         ids, place = in_name_order(made.chunks.texts("id"))
         sharing = Sharing.of(*self._joining(named, ctx), place, self.min_shared)
@@ -97,11 +100,16 @@ class PassageGraph(BuildOperator):
         )
 
     def words(self) -> str:
-        return f"passages that share {self.min_shared} {'entity' if self.min_shared == 1 else 'entities'}"
+        return (
+            f"passages that share {self.min_shared} "
+            f"{'entity' if self.min_shared == 1 else 'entities'}"
+        )
 
     def _joining(self, named: Mentions, ctx: BuildContext) -> tuple[list[str], Rows]:
-        """The names of the entities that may join chunks, sorted as they are folded, and the rows of each; those that are in too many are
-        reported."""
+        """Return the names of the entities that may link chunks, and the chunks of each.
+
+        They are sorted by folded name. Entities in too many chunks are reported.
+        """
         words, spelled = (
             list(named.names),
             most_frequent(named.spelled.arrays(), named.names.alphabet())[1],
@@ -114,7 +122,8 @@ class PassageGraph(BuildOperator):
             listed = sorted(everywhere, key=lambda key: (-rows.counts[key], shown[key]))[:SHOWN]
             names = ", ".join(shown[key] for key in listed)
             ctx.report.note(
-                f"{len(everywhere):,} entities are in more than {self.common} chunks and join none: {names}."
+                f"{len(everywhere):,} entities are in more than {self.common} chunks and join "
+                f"none: {names}."
             )
         order = np.argsort(named.keys.alphabet())
         order = order[(rows.counts[order] > 1) & (rows.counts[order] <= self.common)]
@@ -122,16 +131,16 @@ class PassageGraph(BuildOperator):
 
 
 class Mentions:
-    """Which names are in which chunks, while facts are added in the order of the chunks."""
+    """Names of each chunk, collected from facts in the order of the chunks."""
 
     def __init__(self, reading: str):
         self.reading = reading
         self.keys, self.names = Numbered(), Numbered()  # folded names, and their spellings
-        # name, its spelling, times; name, chunk
+        # name, its spelling, count; name, chunk
         self.spelled, self.where = (Columns("iii"), Columns("ii"))
 
     def add(self, row: int, facts: Facts) -> None:
-        """Add the entities of the chunk of a row."""
+        """Add the entities of the chunk in a row."""
         for entity in facts.entities:
             if folding := folded(entity.name, self.reading):
                 key = self.keys.of(folding)
@@ -139,14 +148,21 @@ class Mentions:
                 self.where.add(key, row)
 
     def include(self, later: Mentions, rows: np.ndarray | None = None) -> None:
-        """Add all that was gathered of chunks that follow, of which `rows` are the rows here where they were counted by themselves."""
+        """Add the collection of the chunks that follow.
+
+        `rows` are the rows of these chunks here, if they were numbered from 0.
+        """
         keys, names = self.keys.include(later.keys), self.names.include(later.names)
         self.spelled.include(later.spelled, keys, names, None)
         self.where.include(later.where, keys, rows)
 
 
 class Pairs(NamedTuple):
-    """Pairs of chunks that share entities: the nodes of each, how many they share, and which."""
+    """Pairs of chunks that share entities.
+
+    `heads` and `tails` are the nodes of each pair, `shared` is the number of shared entities, and
+    `names` are these entities.
+    """
 
     heads: np.ndarray
     tails: np.ndarray
@@ -156,8 +172,12 @@ class Pairs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sharing:
-    """Entities by the order of their names, the rows of chunks in which each is, the entities of each row, and the node of each row;
-    chunks with `least` entities in common and more are joined."""
+    """Index of entities and chunks, for finding chunks that share entities.
+
+    `names` are the entities in order. `rows` holds the chunks of each entity, `entities` the
+    entities of each chunk, and `node_of` the node of each chunk. Chunks with at least `least`
+    entities in common are linked.
+    """
 
     names: list[str]
     rows: Rows
@@ -167,15 +187,18 @@ class Sharing:
 
     @classmethod
     def of(cls, names: list[str], rows: Rows, node_of: np.ndarray, least: int) -> Sharing:
-        """Those of some entities."""
+        """Return the index of some entities and their chunks."""
         return cls(names, rows, rows.inverse(len(node_of)), node_of, least)
 
     def pairs(self) -> Iterator[tuple[int, Pairs]]:
-        """The joined pairs, each from the earlier row to the later one, ascending by their nodes; some million rows are looked at together.
-        With each block comes how many nodes are done."""
+        """Yield the linked pairs in batches, each with the number of nodes done.
+
+        A pair leads from the earlier row to the later one. Pairs ascend by their nodes. About
+        `LOOKED_AT` rows are compared in one batch.
+        """
         row_of = np.argsort(self.node_of)
         looked = np.concatenate([[0], np.cumsum(self.rows.counts[self.entities.ids])])
-        # rows that are looked at for the nodes up to each
+        # number of rows compared for the nodes up to each
         upto = np.cumsum(np.diff(looked[self.entities.indptr])[row_of])
         first = 0
         while first < len(row_of):
@@ -185,7 +208,7 @@ class Sharing:
             first = end
 
     def _of(self, heads: np.ndarray) -> Pairs:
-        """The pairs of some rows, given in the order of their nodes, with all later ones."""
+        """Return the pairs of some rows, given in the order of their nodes, with later rows."""
         entity = self.entities.joined(heads)
         row = np.repeat(heads, self.entities.counts[heads])
         other, counts = self.rows.joined(entity), self.rows.counts[entity]

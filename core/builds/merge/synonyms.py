@@ -1,4 +1,7 @@
-"""Stage “link”: edges between entities whose names, or names and descriptions, mean nearly the same."""
+"""Operators of stage “link” that add edges between entities of similar meaning.
+
+They compare names, or names with descriptions.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,14 @@ from core.parameters import param
 
 Edge = tuple[int, str, int]
 SIMILAR, IS = "similar to", "is"
-ROWS = 1024  # entities compared with all others at a time
+ROWS = 1024  # entities compared with all others in one batch
 
 
 class AlikeEdges(BuildOperator):
-    """Edges between entities whose vectors are alike; a graph of fewer than two entities stays as it is."""
+    """Base class of operators that link entities with similar vectors.
+
+    A graph of fewer than two entities stays as it is.
+    """
 
     stage = "link"
     reads, writes = ("graph",), ("graph",)
@@ -35,21 +41,24 @@ class AlikeEdges(BuildOperator):
         return (self.encoder,)
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
-        assert made.graph is not None  # a line without one is refused
+        assert made.graph is not None  # a line without a graph is refused
         return made if made.graph.n_nodes < 2 else made.replace(graph=self.joined(made.graph, ctx))
 
     def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
-        """The graph with the edges of this operator."""
+        """Return the graph with the edges of this operator added."""
         raise TypeError(f"{type(self).__name__} does not say what it joins.")
 
 
 @dataclass(frozen=True, repr=False)
 class AddSynonymEdges(AlikeEdges):
-    """An edge between each entity and those of its `top` nearest by the vectors of their names whose cosine, divided by the nearest's, is
-    `threshold` or more; its weight is the cosine (HippoRAG: .8 and 10).
+    """Edges between entities whose names have similar vectors (HippoRAG).
 
-    `least` is the least cosine itself: dividing by the nearest's alone, as HippoRAG does, would join every entity with something
-    (`kg-synonyms-paper`).
+    Each entity is compared with its `top` nearest. An edge is added where the cosine, divided by
+    that of the nearest, is at least `threshold`. HippoRAG uses 0.8 and 10. The weight is the
+    cosine.
+
+    `least` is the least cosine itself. With the division alone, as in HippoRAG, every entity would
+    be linked with at least one other (`kg-synonyms-paper`).
     """
 
     title = "synonym edges"
@@ -84,12 +93,15 @@ class AddSynonymEdges(AlikeEdges):
 
 @dataclass(frozen=True, repr=False)
 class AddIdentityEdges(AlikeEdges):
-    """An edge with the description “is” between two entities that no relation joins and whose vectors, by name, type and description, are
-    `threshold` near or more, counted as (1 + cosine) / 2, where the one mentioned later is among the `top` nearest of the
-    other (fast-graphrag: .9 and 2).
+    """Edges with the description “is” between entities with similar vectors (fast-graphrag).
 
-    Mentioned earlier is the one whose first chunk comes first, of two in one chunk the first by name; the original goes by the order in
-    which its entities came. The edge weighs 1 and has no chunk.
+    Vectors are those of name, type and description. An edge is added where (1 + cosine) / 2 is at
+    least `threshold`, no relation links the two yet, and the one mentioned later is among the `top`
+    nearest of the other. fast-graphrag uses 0.9 and 2.
+
+    The entity whose first chunk comes first counts as mentioned earlier; within one chunk, names
+    decide. The original uses the order in which its entities were found. The weight of an edge is
+    1, and it has no chunk.
     """
 
     title = "“is” edges"
@@ -125,7 +137,7 @@ class AddIdentityEdges(AlikeEdges):
 
 
 def unjoined(graph: Graph, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Those pairs of nodes, the smaller first, that no edge joins."""
+    """Return the pairs of nodes, smaller node first, that no edge links."""
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     key = lambda a, b: a.astype(np.int64) * graph.n_nodes + b
     a, b = np.array(pairs, np.int64).reshape(-1, 2).T
@@ -134,7 +146,7 @@ def unjoined(graph: Graph, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, 
 
 
 def mention_order(graph: Graph) -> np.ndarray:
-    """The place of each node, int64 [n], when they are sorted by their first chunk, then by name."""
+    """Return the rank of each node, int64 [n], sorted by first chunk and then by name."""
     rows = chunks_of(graph, "nodes")
     first = np.array(
         [rows[node].min() if len(rows[node]) else len(rows.ids) for node in range(graph.n_nodes)],
@@ -148,8 +160,10 @@ def mention_order(graph: Graph) -> np.ndarray:
 def nearest(
     vectors: np.ndarray | UnitRows, top: int, ctx: BuildContext
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Of each of some unit rows its number, the `top` other ones nearest to it, the nearest first, and their cosines; of more than
-    `EXACT_UP_TO` rows as far as they are found by neighbours of neighbours, which the report says."""
+    """Yield each unit row with its `top` nearest others and their cosines, nearest first.
+
+    More than `EXACT_UP_TO` rows are searched approximately by HNSW, which is noted in the report.
+    """
     if len(vectors) > EXACT_UP_TO:
         yield from _linked(vectors, top, ctx)
         return
@@ -159,7 +173,7 @@ def nearest(
         ctx.watch.report("Comparing entities", first / len(vectors))
         scores = np.round(vectors[first : first + ROWS] @ vectors.T, 6)
         for row, cosines in enumerate(scores, first):
-            cosines[row] = -2.0  # itself
+            cosines[row] = -2.0  # not with itself
             yield row, *top_k(every, cosines, most)
 
 
@@ -180,8 +194,14 @@ def with_edges(
     chunks: Callable[[int, int], np.ndarray],
     description: str = "",
 ) -> Graph:
-    """The graph with more edges, each (node, relation, node) with its weight, those of `chunks` of its two nodes, and all with one
-    description; nodes keep their ids."""
+    """Return a graph with more edges; nodes keep their ids.
+
+    Parameters
+    ----------
+    more : the weight of each new edge (node, relation, node).
+    chunks : the chunks of a new edge, from its two nodes.
+    description : the description of all new edges.
+    """
     n, relations = (
         graph.n_edges,
         sorted({*graph.relation_names, *(relation for _, relation, _ in more)}),
@@ -238,11 +258,20 @@ def _inserted(
     triples: Sequence[np.ndarray],
     chunks: Callable[[int, int], np.ndarray],
 ) -> Rows:
-    """The chunks of all edges in their new `order`, of which those before `len(rows)` have `rows` and the others those of their nodes; old
-    ones stay in the order that they have, so that what lies between two new ones is copied together."""
+    """Return the chunks of all edges in their new order.
+
+    Old edges keep their order, so those between two new ones are copied in one piece.
+
+    Parameters
+    ----------
+    rows : the chunks of the old edges.
+    order : the edges in their new order. Those below `len(rows)` are old.
+    triples : the nodes and relations of all edges in the new order.
+    chunks : the chunks of a new edge, from its two nodes.
+    """
     ids, counts = bytearray(), np.zeros(len(order), np.int64)
     counts[order < len(rows)] = rows.counts
-    copied = 0  # of the old ones
+    copied = 0  # number of old edges copied
     for place, at in zip(
         (new := np.flatnonzero(order >= len(rows))).tolist(), (new - np.arange(len(new))).tolist()
     ):

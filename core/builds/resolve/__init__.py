@@ -1,1 +1,1 @@
-"""Stage “resolve”: which names of all chunks are one entity, and which terms are none."""
+"""Operators of stage “resolve”, which join names of one entity and remove common terms."""

@@ -1,4 +1,4 @@
-"""Names over the whole corpus, and what spellings of one have in common."""
+"""Names over the whole corpus, and the common key of their spellings."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SUFFIXES = frozenset(
     "inc ltd llc corp corporation co company plc gmbh ag limited incorporated".split()
 )
 ARTICLES = ("the ", "a ", "an ")
-PLAIN_WORD = 4.0  # the Zipf value from which a single word with a capital counts as a term
+PLAIN_WORD = 4.0  # lowest Zipf value of a single capitalised word that counts as a term
 
 
 @dataclass
 class Known:
-    """A name over the whole corpus: its spellings, its types, in how many chunks it is."""
+    """A name over the whole corpus: its spellings, its types and its number of chunks."""
 
     spellings: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
@@ -29,12 +29,15 @@ class Known:
 
     @property
     def shown(self) -> str:
-        """Its most frequent spelling."""
+        """Most frequent spelling."""
         return min(self.spellings, key=lambda one: (-self.spellings[one], one))
 
     @property
     def kind(self) -> str:
-        """Its most frequent type, that of a name before that of a phrase; what is mostly written without a capital is a phrase."""
+        """Most frequent type; the type of a name is preferred to that of a phrase.
+
+        A name that is mostly written without a capital letter is a phrase.
+        """
         if self.shown.islower():
             return PHRASE
         if self.kinds:
@@ -43,7 +46,10 @@ class Known:
 
     @property
     def is_term(self) -> bool:
-        """Whether it is a phrase of common nouns rather than a name: without a capital, or one common word that the parser gave no type."""
+        """True if it is a phrase of common nouns rather than a name.
+
+        It has no capital letter, or it is one common word without a type from the parser.
+        """
         shown = self.shown
         if self.kind != PHRASE:
             return False
@@ -53,17 +59,21 @@ class Known:
 
     @property
     def burst(self) -> float:
-        """How often a chunk that has it names it."""
+        """Mean number of mentions in the chunks that have the name."""
         return self.spellings.total() / max(1, self.chunks)
 
 
 def key_of_name(name: str, kind: str) -> str:
-    """What spellings of one name have in common: case, accents, apostrophes and marks; of an organisation its legal form too, of a term
-    its plural.
+    """Return the common key of the spellings of a name.
+
+    Case, accents, apostrophes and punctuation are folded. For an organisation the legal form is
+    removed too, for a term the plural.
 
     >>> from core.builds.resolve.known import key_of_name
-    >>> key_of_name("The U.S.", "place"), key_of_name("Apple Inc.", "organisation"), key_of_name("Lymph nodes", "concept")
-    ('us', 'apple', 'lymph node')
+    >>> key_of_name("The U.S.", "place"), key_of_name("Apple Inc.", "organisation")
+    ('us', 'apple')
+    >>> key_of_name("Lymph nodes", "concept")
+    'lymph node'
     """
     steps = spellings(INITIALS.sub(r"\1", name))
     if kind == PHRASE and not any(letter.isupper() for letter in name[1:]):

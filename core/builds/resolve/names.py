@@ -1,4 +1,4 @@
-"""Stage “resolve”: names that are one entity joined, by document and over all, and terms left out that are common phrases."""
+"""Operator of stage “resolve” that joins names of one entity and removes common phrases."""
 
 from __future__ import annotations
 
@@ -19,21 +19,28 @@ from core.languages import is_english
 from core.parameters import param
 
 PARENTHESES = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")
-EVERY = 1000  # chunks between two looks at whether somebody cancelled
+EVERY = 1000  # chunks or documents read between two checks for a cancel
 
 
 @dataclass(frozen=True, repr=False)
 class ResolveNames(BuildOperator):
-    """One name for what a document calls by several, and no entity for what is a common phrase.
+    """Joins the names of one entity, and removes entities that are common phrases.
 
-    Spellings that differ in case, accents, apostrophes, marks, a term's plural or a firm's legal form are one. Within a document, part of
-    a person's name is joined with the only full name that it fits, and an acronym with the only name that it abbreviates; in other
-    documents too where at least two documents join it with one full name alone. A document's title that its text names is what it is
-    about: it is joined with the name that it is short for, and related to all that the document names, in the place of relations of
-    these by nothing but a sentence that they share. What the text itself gives as another name is joined (“Pelé, also known as”,
-    “pembrolizumab (Keytruda)”). Two names that a person said are not the same (`Mends.refused`) are not joined. A term stays where its
-    weight (`TermWeights`) is `least` or more; in other languages than English every one does. Of what was joined the type is that of most
-    mentions.
+    - Spellings that differ only in case, accents, apostrophes, punctuation, the plural of a term or
+      the legal form of a firm are one name.
+    - Within a document, a part of a person's name is joined with the only full name that it fits,
+      and an acronym with the only name that it abbreviates. In other documents this applies where
+      at least two documents join it with the same full name, and none with another.
+    - A document's title that occurs in its text is the subject of the document. It is joined with
+      the name that it is short for, and related to all names of the document. These relations
+      replace those between the names that only share a sentence.
+    - Other names that the text itself gives are joined (“Pelé, also known as”, “pembrolizumab
+      (Keytruda)”).
+    - Two names that a person marked as different (`Mends.refused`) are not joined.
+    - A term is kept if its weight (`TermWeights`) is at least `least`. In other languages than
+      English all terms are kept.
+
+    The type of joined names is that of most mentions.
     """
 
     stage = "resolve"
@@ -68,12 +75,12 @@ class ResolveNames(BuildOperator):
             }
         )
         ctx.report.joined = resolution.merges()
-        assert made.facts is not None  # a line without them is refused
+        assert made.facts is not None  # a line without facts is refused
         return made.replace(facts=ResolvedFacts(made.facts, resolution))
 
     def resolution(self, made: Made, ctx: BuildContext) -> Resolution:
-        """What each name of each chunk is called."""
-        assert made.chunks is not None and made.facts is not None  # a line without them is refused
+        """Return the resolution of all names in all chunks."""
+        assert made.chunks is not None and made.facts is not None  # a line without these is refused
         known = self._known(made.facts, ctx)
         found = Resolution(known, made.chunks.texts("document"))
         if is_english(ctx.language):
@@ -87,7 +94,7 @@ class ResolveNames(BuildOperator):
             key_of_name(PARENTHESES.sub("", title), "") for title in set(made.chunks.texts("title"))
         }
         refused = set(mends_of(made.corpus).refused)
-        # a person takes both for entities
+        # A person who marked two names as different regards both as entities.
         found.terms -= {key_of_name(name, "") for names in refused for name in names}
         parts = Parts(known, refused)
         columns = [made.chunks.texts(name) for name in ("document", "title", "text")]
@@ -144,7 +151,10 @@ class ResolveNames(BuildOperator):
 
 
 def _aliases(facts: Iterable[Facts]) -> Iterator[tuple[str, str, str]]:
-    """The pairs of names of some chunks that the text gives as names of one, by their keys, and the words that say so."""
+    """Yield the pairs of names that the text of chunks gives as one, with the label.
+
+    The names are given by their keys.
+    """
     for one in facts:
         kinds = {entity.name: entity.type for entity in one.entities}
         for relation in one.relations:

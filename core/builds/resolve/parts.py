@@ -1,4 +1,4 @@
-"""Which names of a document are parts, acronyms or other names of others in it."""
+"""Names of a document that are parts, acronyms or other names of others in it."""
 
 from __future__ import annotations
 
@@ -14,24 +14,29 @@ from core.corpus.mends import pair
 SMALL = frozenset("of the and for in on at to a an de la".split())
 ACRONYM = re.compile(r"[A-Z][A-Z0-9&]{1,6}s?")
 TITLES = frozenset(
-    "mr mrs ms miss dr prof sir lady lord dame madame king queen prince princess saint st uncle aunt".split()
+    "mr mrs ms miss dr prof sir lady lord dame madame king queen prince princess saint st uncle "
+    "aunt".split()
 )
-NO_SURNAME = 4.5  # the Zipf value from which a word that the parser gave no type is no part of a person's name
+# Lowest Zipf value of a word without a type from the parser that is no part of a person's name.
+NO_SURNAME = 4.5
 PART, ABBREVIATED = "part of a name", "acronym"
 ALSO, TWICE = "called so by the text", "written twice"
-EVIDENCE = 2  # documents that join a part to one full name alone, from which it is joined in all
+# Documents that must join a part with the same full name, and none with another, to join it in all.
+EVIDENCE = 2
 
 
 class Parts:
-    """Which names of a document are parts, acronyms or other names of others in it, but for the pairs that a person `refused`."""
+    """Finder of names that are parts, acronyms or other names of others in a document.
+
+    Pairs that a person `refused` are never joined.
+    """
 
     def __init__(self, known: dict[str, Known], refused: Set[tuple[str, str]] = frozenset()):
         self.known, self.refused = known, refused
-        # of the refused ones those that would have been joined
+        # Refused pairs that would otherwise have been joined.
         self.separated: set[tuple[str, str]] = set()
-        self.several: dict[
-            str, list[str]
-        ] = {}  # of the last document: parts that fit more than one full name
+        # Parts in the last document that fit more than one full name.
+        self.several: dict[str, list[str]] = {}
 
     def joined(
         self,
@@ -40,8 +45,16 @@ class Parts:
         aliases: Iterable[tuple[str, str, str]] = (),
         long: bool = False,
     ) -> dict[str, tuple[str, str]]:
-        """Of each part the full name, which is none of the common `terms`, and by which rule; `named` are in the order of the text,
-        `aliases` pairs that it gives as names of one. In a `long` document initials fit by chance, so it must say what an acronym is."""
+        """Return the full name of each part, and the rule that joins them.
+
+        Parameters
+        ----------
+        named : keys of the names in the order of the text.
+        terms : keys of common terms, which are never full names.
+        aliases : pairs of names that the text gives as one, with their label.
+        long : the document is long. Initials then fit by chance, so the text must explain an
+            acronym.
+        """
         found: dict[str, tuple[str, str]] = {}
         self.several = {}
         place = {key: at for at, key in enumerate(named)}
@@ -70,7 +83,7 @@ class Parts:
         return {key: (last(full, found), rule) for key, (full, rule) in found.items()}
 
     def separates(self, key: str, full: str) -> bool:
-        """Whether a person said that two names are not the same; noted, as they would be joined else."""
+        """Return whether a person marked two names as different, and record the pair."""
         names = pair(self.known[key].shown, self.known[full].shown)
         if names not in self.refused:
             return False
@@ -78,7 +91,10 @@ class Parts:
         return True
 
     def _called(self, aliases: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
-        """The names that the text gives other names for, with the full name and the rule; none where it gives several as often."""
+        """Yield names with another name in the text: the name, the full name and the rule.
+
+        A name is left out if the text gives several full names equally often.
+        """
         fulls: dict[str, Counter[tuple[str, str]]] = {}
         for head, tail, said in aliases:
             if (
@@ -96,7 +112,10 @@ class Parts:
                 yield part, *first
 
     def _is_full(self, key: str) -> bool:
-        """Whether a person's name is a full one: its first word no role (“Mrs Cratchit”), its last with a capital, and no number in it."""
+        """Return whether a person's name is a full one.
+
+        Its first word is no role (“Mrs Cratchit”), its last is capitalised, and it has no digit.
+        """
         shown = self.known[key].shown
         return (
             key.split()[0] not in TITLES
@@ -105,10 +124,13 @@ class Parts:
         )
 
     def _alias(self, head: str, tail: str, said: str) -> str:
-        """The rule by which a name right behind another, or in brackets there, is of the same; empty where it may be of another.
+        """Return the rule that joins a name with another directly after it or in brackets.
 
-        In brackets it is an acronym, or a brand behind a rare word without a capital (“pembrolizumab (Keytruda)”); behind words that say
-        so it is any, but of a single common noun, which mostly ends a longer term."""
+        Empty where they may be different entities. A name in brackets is an acronym, or a brand
+        after a rare word in small letters (“pembrolizumab (Keytruda)”). After words such as “also
+        called”, any name is joined. An exception is a single common noun, which usually ends a
+        longer term.
+        """
         short, long = sorted((head, tail), key=len)
         if ACRONYM.fullmatch(self.known[short].shown.replace(".", "")) and abbreviates(short, long):
             return ABBREVIATED
@@ -128,7 +150,7 @@ class Parts:
         by_initials: dict[str, list[str]],
         place: dict[str, int],
     ) -> tuple[str, list[str]]:
-        """The names that one may be a part or the acronym of, and by which rule."""
+        """Return the rule and the names that a name may be a part or the acronym of."""
         words, of = key.split(), self.known.get(key)
         if of is None:
             return "", []
@@ -149,7 +171,7 @@ class Parts:
             and not plain
         ):
             fulls = by_word[key]
-            # the parser takes a rare surname for a place where it is alone
+            # The parser takes a rare surname that stands alone for a place.
             if of.kind not in (PERSON, PHRASE):
                 rare = commonness(key) == RARE and of.chunks <= max(
                     self.known[full].chunks for full in fulls
@@ -182,8 +204,11 @@ class Parts:
         return "", []
 
     def elsewhere(self, by_document: dict[str, dict[str, tuple[str, str]]]) -> dict[str, str]:
-        """Of parts that at least two documents join with one full name, and none with another, that name; not where the word is in other
-        full names."""
+        """Return the full names of parts that are joined in all documents.
+
+        At least two documents join the part with this full name, and none with another. A word that
+        is part of other full names is left out.
+        """
         fulls: dict[str, Counter[str]] = {}
         for joined in by_document.values():
             for key, (full, _) in joined.items():
@@ -206,7 +231,10 @@ class Parts:
 
 
 def within(words: Sequence[str], full: Sequence[str]) -> bool:
-    """Whether a longer name begins and ends as a shorter one and has its words in their order."""
+    """Return whether a longer name has the first, the last and all words of a shorter one.
+
+    The words must be in the same order.
+    """
     rest = iter(full)
     return (
         len(words) < len(full)
@@ -217,12 +245,17 @@ def within(words: Sequence[str], full: Sequence[str]) -> bool:
 
 
 def abbreviates(short: str, long: str) -> bool:
-    """Whether the letters of an acronym are in a name in their order, the first at its beginning (Schwartz and Hearst, PSB 2003), and
-    as many words of it begin with one of them as there are words.
+    """Return whether a name can be abbreviated by an acronym.
+
+    The letters of the acronym are in the name in order, the first at its beginning (Schwartz and
+    Hearst, PSB 2003). Every word of the name begins with one of the letters, apart from small
+    words.
 
     >>> from core.builds.resolve.parts import abbreviates
-    >>> abbreviates("pcp", "primary care physician"), abbreviates("nbc", "national football league"), abbreviates("us", "unix")
-    (True, False, False)
+    >>> abbreviates("pcp", "primary care physician"), abbreviates("nbc", "national football league")
+    (True, False)
+    >>> abbreviates("us", "unix")
+    False
     """
     letters = [letter for letter in short.removesuffix("s") if letter.isalnum()]
     at = -1
@@ -240,13 +273,13 @@ def abbreviates(short: str, long: str) -> bool:
 
 
 def _initials(words: Sequence[str]) -> set[str]:
-    """What a name may be abbreviated to: the first letters of all words, or of the large ones."""
+    """Return the possible initials of a name, with and without its small words."""
     large = [word for word in words if word not in SMALL]
     return {"".join(word[0] for word in some) for some in (words, large) if len(some) > 1}
 
 
 def last(key: str, found: dict[str, tuple[str, str]]) -> str:
-    """What a name is joined with in the end."""
+    """Return the name that a name is finally joined with."""
     for _ in range(4):
         if key not in found:
             break

@@ -1,4 +1,4 @@
-"""What the names of each chunk are called once parts, acronyms and other names are joined, and facts by these names."""
+"""Resolved names of each chunk, and facts with these names."""
 
 from __future__ import annotations
 
@@ -13,17 +13,22 @@ from core.builds.report import NameMerge, NameMerges, NearMerge
 from core.builds.resolve.known import ORGANISATION, PERSON, Known, key_of_name
 from core.builds.resolve.parts import SMALL, last, within
 
-TITLED = "title of the document"  # the rule by which a name is joined with a title
-TITLE_WORDS = 8
-PERSON_WORDS = 4  # of a title that is a person's name, at most
-SHORT = 8  # chunks of a document up to which its title is joined with what all of them name; in longer ones, where they name it
-DOCUMENTS = 5  # that a merge names
+TITLED = "title of the document"  # rule that joins a name with a document's title
+TITLE_WORDS = 8  # most words of a title that is a subject
+PERSON_WORDS = 4  # most words of a title that is a person's name
+# Most chunks of a document whose title is related to the names of all chunks. In longer documents,
+# only to those of chunks that mention it.
+SHORT = 8
+DOCUMENTS = 5  # most documents that a merge lists
 
 
 @dataclass
 class Resolution:
-    """What names are called: `by_document` the full name and rule of each part, `elsewhere` that of parts in other documents, `terms` the
-    keys that are no entity."""
+    """Resolved names of a corpus.
+
+    `by_document` holds the full name and the rule of each part, by document. `elsewhere` holds the
+    full names of parts in other documents. `terms` are the keys that are no entities.
+    """
 
     known: dict[str, Known]
     documents: Sequence[str]
@@ -31,18 +36,19 @@ class Resolution:
     elsewhere: dict[str, str] = field(default_factory=dict)
     terms: set[str] = field(default_factory=set)
     near: list[tuple[str, tuple[str, ...], str]] = field(default_factory=list)
-    sizes: dict[str, int] = field(default_factory=dict)  # chunks of a document
-    topics: dict[str, str] = field(default_factory=dict)  # what a document is about, by its title
-    # the keys of all titles: what has a document of its own is nothing else
+    sizes: dict[str, int] = field(default_factory=dict)  # number of chunks of each document
+    topics: dict[str, str] = field(default_factory=dict)  # subject of each document, from its title
+    # Keys of all titles. A name with a document of its own stands for nothing else.
     titles: set[str] = field(default_factory=set)
-    # of a document: names that are only parts of its title
+    # Names of a document that occur only as parts of its title.
     inside: dict[str, set[str]] = field(default_factory=dict)
     where: dict[tuple[str, str, str], dict[str, None]] = field(default_factory=dict)
-    refused: Set[tuple[str, str]] = frozenset()  # names that a person said are not the same
-    separated: Set[tuple[str, str]] = frozenset()  # those of them that would have been joined
+    refused: Set[tuple[str, str]] = frozenset()  # pairs of names that a person marked as different
+    # those of them that would otherwise have been joined
+    separated: Set[tuple[str, str]] = frozenset()
 
     def add(self, document: str, joined: dict[str, tuple[str, str]]) -> None:
-        """Note what a document joins."""
+        """Record the names that a document joins."""
         if joined:
             every = {**self.by_document.get(document, {}), **joined}
             self.by_document[document] = {
@@ -59,7 +65,18 @@ class Resolution:
         named: Sequence[str],
         joined: dict[str, tuple[str, str]],
     ) -> dict[str, tuple[str, str]]:
-        """What a document joins, with the name that its title is short for joined with it."""
+        """Record the subject of a document, and join it with the name that its title is short for.
+
+        Parameters
+        ----------
+        text : the first chunk of the document.
+        named : keys of the names of the document.
+        joined : full name and rule of each joined name.
+
+        Returns
+        -------
+        `joined`, including the title.
+        """
         key = key_of_name(title, "")
         if (
             not key
@@ -93,8 +110,11 @@ class Resolution:
         return joined
 
     def _titled(self, key: str, named: Sequence[str]) -> str | None:
-        """The name of a document that its title is short for: one that begins and ends as the title, or a person's with that surname
-        which is named first."""
+        """Return the name in a document that its title is short for, or None.
+
+        It begins and ends like the title, or it is the first person named and has the surname of
+        the title.
+        """
         words = key.split()
         longer = [one for one in named if len(words) > 1 and within(words, one.split())]
         if len(longer) == 1:
@@ -110,7 +130,7 @@ class Resolution:
         return first if first.split()[-1] == words[-1] and " " in first else None
 
     def of(self, row: int, name: str, kind: str | None = None) -> str | None:
-        """What a name of the chunk of a row is called; None for one that is no entity."""
+        """Return the resolved name of a name in a chunk; None for one that is no entity."""
         key = self._key(name, kind)
         if key is None or key in self.inside.get(self.documents[row], ()):
             return None
@@ -118,7 +138,7 @@ class Resolution:
         return None if full in self.terms else self.known[full].shown
 
     def full(self, row: int, key: str) -> str:
-        """The key that one is joined with in the document of a row."""
+        """Return the key that a key is joined with in the document of a chunk."""
         joined = self.by_document.get(self.documents[row])
         if joined and key in joined:
             return joined[key][0]
@@ -129,7 +149,10 @@ class Resolution:
         return next((key for one in kinds if (key := key_of_name(name, one)) in self.known), None)
 
     def resolved(self, row: int, facts: Facts) -> Facts:
-        """The facts of a chunk by the names of entities; each once, relations of one with itself left out."""
+        """Return the facts of a chunk with resolved names.
+
+        Equal entities and relations are merged. Relations of an entity with itself are left out.
+        """
         names = {
             one.name: (key, self.of(row, one.name, one.type))
             for one in facts.entities
@@ -168,8 +191,11 @@ class Resolution:
     def _about(
         self, row: int, entities: dict[str, Entity], joined: dict[tuple[str, str, str], Relation]
     ) -> None:
-        """Add what the document of a row is about, related to all that the chunk names beside it, in the place of relations that say no
-        more than that two of these share a sentence: long passages have most of them, and the rows that count relations preferred these."""
+        """Relate the subject of a chunk's document to all names of the chunk.
+
+        These relations replace those between other names that only share a sentence. Long passages
+        have very many of the latter, and methods that count relations would prefer these passages.
+        """
         document = self.documents[row]
         topic = self.topics.get(document)
         if topic is None:
@@ -188,7 +214,7 @@ class Resolution:
                 joined[name, TOGETHER, other] = Relation(name, other, TOGETHER, entity.description)
 
     def merges(self) -> NameMerges:
-        """What the report saves."""
+        """Return the merges of names for the report."""
         shown = lambda key: self.known[key].shown if key in self.known else key
         made = [
             NameMerge(shown(key), shown(full), rule, len(documents), tuple(documents)[:DOCUMENTS])
@@ -208,7 +234,7 @@ class Resolution:
 
 @dataclass(frozen=True, eq=False)
 class ResolvedFacts(Sequence[Facts]):
-    """Facts by the names of entities, resolved as they are read."""
+    """Facts with resolved names, resolved on each access."""
 
     facts: Sequence[Facts]
     resolution: Resolution

@@ -1,4 +1,7 @@
-"""How much of a term each noun phrase of a corpus is: by how much more its words are used in it than in the language."""
+"""Weights of noun phrases as terms of a corpus.
+
+A phrase weighs more if its words are more frequent in the corpus than in the language.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,18 @@ from pathlib import Path
 from core.watch import NO_WATCH, Watch
 
 FILE = Path(__file__).with_name("english_words.txt.gz")
-RARE = 3.3  # the Zipf value of a word that the list of common ones does not have
-USUAL = 4.0  # the Zipf value from which a word is common
+RARE = 3.3  # Zipf value of a word that is not in the list of common words
+USUAL = 4.0  # lowest Zipf value of a common word
 WORD = re.compile(r"[^\W\d_]+")
-CHUNKS = 1000  # between two looks at whether somebody cancelled
+CHUNKS = 1000  # chunks read between two checks for a cancel
 
 
 @cache
 def common_words() -> Mapping[str, float]:
-    """The Zipf value of common English words: log10 of how often a word is among a billion."""
+    """Return the Zipf values of common English words.
+
+    The Zipf value is log10 of the number of occurrences per billion words.
+    """
     lines = gzip.decompress(FILE.read_bytes()).decode().splitlines()
     return {
         word: float(value)
@@ -31,7 +37,7 @@ def common_words() -> Mapping[str, float]:
 
 
 def commonness(word: str) -> float:
-    """The Zipf value of a word, that of its singular where it has none, 3.3 for one that is not common.
+    """Return the Zipf value of a word or of its singular, 3.3 if it is not common.
 
     >>> from core.builds.resolve.terms import commonness
     >>> commonness("thing"), commonness("melanoma"), commonness("boxers")
@@ -42,7 +48,7 @@ def commonness(word: str) -> float:
 
 
 def word_counts(texts: Iterable[str], watch: Watch = NO_WATCH) -> Counter[str]:
-    """How often each word is in some texts, in lower case."""
+    """Count the words of texts, in lower case."""
     counts = Counter[str]()
     for number, text in enumerate(texts):
         if number % CHUNKS == 0:
@@ -52,27 +58,36 @@ def word_counts(texts: Iterable[str], watch: Watch = NO_WATCH) -> Counter[str]:
 
 
 class TermWeights:
-    """The weight of noun phrases in a corpus whose words are counted."""
+    """Weights of noun phrases in a corpus whose words are counted."""
 
     def __init__(self, counts: Mapping[str, int]):
         self.counts, self.total = counts, max(1, sum(counts.values()))
 
     def keyness(self, word: str) -> float:
-        """By how many powers of ten a word is more frequent in the corpus than in the language; 0 for one that is there once."""
+        """Return log10 of a word's frequency in the corpus divided by that in the language.
+
+        0 for a word that occurs only once.
+        """
         count = self.counts.get(word, 0)
         return 0.0 if count < 2 else math.log10(count / self.total * 1e9) - commonness(word)
 
     def weight(self, term: str, burst: float = 1.0) -> float:
-        """How much of a term a noun phrase is: a quarter of its words' mean keyness, less how common they are in the language, and more
-        with more of them and with `burst`, how often a chunk that has the phrase names it: what a text is about it names again (Church and
-        Gale, Natural Language Engineering 1995). Words as common as *thing* make it negative.
+        """Return the weight of a noun phrase as a term.
 
             weight = keyness / 4 - (commonness - 4) + log2(number of words) + 1.5 log2(burst)
 
+        Keyness and commonness are means over the words. Words as common as *thing* make the weight
+        negative. `burst` is the mean number of mentions in the chunks that have the phrase: a text
+        mentions its subject repeatedly (Church and Gale, Natural Language Engineering 1995).
+
         >>> from core.builds.resolve.terms import TermWeights
-        >>> of = TermWeights({"radiation": 40, "therapy": 40, "difficult": 1, "thing": 5, "the": 914})
-        >>> round(of.weight("radiation therapy"), 2), round(of.weight("difficult thing"), 2), round(of.weight("difficult thing", 2.0), 2)
-        (1.4, -0.28, 1.22)
+        >>> of = TermWeights(
+        ...     {"radiation": 40, "therapy": 40, "difficult": 1, "thing": 5, "the": 914}
+        ... )
+        >>> round(of.weight("radiation therapy"), 2), round(of.weight("difficult thing"), 2)
+        (1.4, -0.28)
+        >>> round(of.weight("difficult thing", 2.0), 2)
+        1.22
         """
         words = WORD.findall(term.lower())
         if not words:
