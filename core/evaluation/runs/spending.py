@@ -37,8 +37,9 @@ def spending(
 def reached(spent: Spending, done: int, total: int) -> CapReached:
     """Return the error that reports that the cap stopped the run."""
     return CapReached(
-        f"Stopped before the cap: {spent.so_far()} are spent, {done:,} of {total:,} rows done, and the next question may cost more than is "
-        "left. What is done is saved; with a higher cap (--cap) the same evaluation goes on from there."
+        f"Stopped before the cap: {spent.so_far()} are spent, {done:,} of {total:,} rows done, "
+        "and the next question may cost more than is left. What is done is saved; with a higher "
+        "cap (--cap) the same evaluation goes on from there."
     )
 
 
