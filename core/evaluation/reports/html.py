@@ -1,4 +1,4 @@
-"""A run as one self-contained HTML file that opens from disk without a network."""
+"""Report of a run as one self-contained HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ details {{ margin: 6px 0; }}
 
 
 def plotly_script() -> str:
-    """The script that draws plotly's pictures, as an element of a page that needs no network."""
+    """Return the script element with plotly, for a page that needs no network."""
     from plotly.offline import get_plotlyjs
 
     script = re.sub(r"</(script)", r"<\\/\1", get_plotlyjs(), flags=re.IGNORECASE)
@@ -74,7 +74,7 @@ def plotly_script() -> str:
 
 
 def cards(figures: Iterable[Figure]) -> str:
-    """Plotly's pictures as elements of a page that has `plotly_script`."""
+    """Return plots as HTML elements for a page with `plotly_script`."""
     settings = {"displaylogo": False, "responsive": True}
     drawn = (
         figure.to_html(
@@ -90,7 +90,10 @@ def cards(figures: Iterable[Figure]) -> str:
 
 
 def report_html(summary: Summary) -> str:
-    """The whole report: figures, pictures, operators, paired tests, failures, and what every metric means."""
+    """Return the whole report of a run as HTML.
+
+    It has figures, plots, operators, paired tests, failures, and the definitions of the metrics.
+    """
     run, spec, table = summary.run, summary.run.spec, summary.table()
     names = [
         name for name in summary.reported if any(figures[name].n for figures in table.values())
@@ -100,10 +103,9 @@ def report_html(summary: Summary) -> str:
     body = [
         _facts(summary),
         _recommended(summary),
-        "<h2>Figures</h2><p class='note'>Mean and 95 % bootstrap interval; n is the number of questions that gave a number; a failed one "
-        "scores 0.</p>"
-        f"{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in notes)}"
-        f"{_figures(summary, table, names)}",
+        "<h2>Figures</h2><p class='note'>Mean and 95 % bootstrap interval; n is the number of "
+        "questions that gave a number; a failed one scores "
+        f"0.</p>{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in notes)}{_figures(summary, table, names)}",
         plotly_script(),
         f"<h2>Pictures</h2><div class='plots'>{_pictures(summary, table)}</div>",
         f"<h2>Operators, mean a question</h2>{_operators(summary)}",
@@ -152,7 +154,8 @@ def _figures(summary: Summary, table: dict[str, dict[str, Estimate]], names: lis
             cells.append(_small(name, one, f" n {one.n:,}") if one.n else "–")
         rows.append(
             [
-                f"<span title='{escape(described['definition'], quote=True)}'>{escape(described['title'])}</span>",
+                "<span "
+                f"title='{escape(described['definition'], quote=True)}'>{escape(described['title'])}</span>",
                 *cells,
             ]
         )
@@ -178,13 +181,13 @@ def _pictures(summary: Summary, table: dict[str, dict[str, Estimate]]) -> str:
 
 
 def _small(name: str, one: Estimate, rest: str = "") -> str:
-    """A figure with its interval in small letters, and what follows it."""
+    """Return a figure with its interval in small print, and what follows it."""
     interval = one.interval(lambda value: shown(name, value))
     return f"{shown(name, one.mean)} <small>{interval}{rest}</small>"
 
 
 def _says_something(table: dict[str, dict[str, Estimate]], name: str) -> bool:
-    """Whether a metric says anything: it has numbers, and they are not all nothing."""
+    """Return whether a metric has values that are not all 0."""
     return any(figures[name].mean for figures in table.values())
 
 
@@ -217,13 +220,19 @@ def _tests(summary: Summary) -> str:
     untested = escape(summary.untested())
     if not rows:
         return f"<p class='note'>{untested}</p>" if untested else ""
-    note = "Sign-flip permutation test on the questions that gave both a number; the last p is Holm's, over the pairs of a metric."
+    note = (
+        "Sign-flip permutation test on the questions that gave both a number; the last p is "
+        "Holm's, over the pairs of a metric."
+    )
     head = ["Methods", "Metric", "Mean difference", "p", "p, corrected", "n"]
     return f"<h2>Paired tests</h2><p class='note'>{note} {untested}</p>{_table(head, rows, 2)}"
 
 
 def _changed(summary: Summary) -> str:
-    """Where questions end with the first method and with each other one; empty where nothing is known of what is right."""
+    """Return tables of where questions end with the first method and with each other one.
+
+    The result is empty if no correct answers are known.
+    """
     names, parts = called(summary.run), []
     for other in summary.instances[1:]:
         if (found := flow(summary, summary.instances[0], other)) is not None:
@@ -256,19 +265,28 @@ def _failures(summary: Summary) -> str:
 
 
 def _named(one: Called) -> str:
-    """A method's name, the paper's own small beside it."""
+    """Return a method's name, followed by the paper's own in small print."""
     return escape(one.plain) + (f" <small>{escape(one.number)}</small>" if one.number else "")
 
 
 def _meaning(name: str) -> str:
     one = {key: escape(text) for key, text in metric(name).described().items()}
-    source = f"<p class='note'>Source: {one['source']}. Unit: {one['unit']}; {one['better']} is better.</p>"
+    source = (
+        f"<p class='note'>Source: {one['source']}. Unit: {one['unit']}; {one['better']} is "
+        "better.</p>"
+    )
     words = f"<p>{one['definition']} {one['convention']}</p>"
-    return f"<details><summary>{one['title']} <code>{one['name']}</code></summary>{words}{source}</details>"
+    return (
+        f"<details><summary>{one['title']} "
+        f"<code>{one['name']}</code></summary>{words}{source}</details>"
+    )
 
 
 def _table(head: list[str], rows: list[list[str]], words: int = 1) -> str:
-    """A table of cells that are HTML already; the first `words` columns are texts, the others figures."""
+    """Return a table of cells that are already HTML.
+
+    The first `words` columns are texts, the others figures.
+    """
 
     def line(tag: str, row: list[str]) -> str:
         cells = (

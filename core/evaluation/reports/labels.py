@@ -1,4 +1,4 @@
-"""Where the names of the points of a picture are written, so that those of near points do not lie on one another."""
+"""Positions of point labels in a plot, chosen so that labels of near points do not overlap."""
 
 from __future__ import annotations
 
@@ -6,18 +6,29 @@ import math
 from collections.abc import Mapping
 
 Point = tuple[float, float]
-NEAR = (0.28, 0.2)  # the width and height of a name, as shares of the picture
-CLEAR = 0.55  # of its size that the middle of a name is away from its point
+NEAR = (0.28, 0.2)  # assumed width and height of a label, as shares of the plot
+CLEAR = 0.55  # distance from a point to the middle of its label, as a share of the label's size
 ROWS = ("top", "bottom", "middle")
 
 
 def positions(
     points: Mapping[str, Point], ratios: bool, ends: Point | None = None
 ) -> dict[str, str]:
-    """For each point plotly's `textposition` of its name: on the side where there is more room, above it, or where a name that was placed
-    before is near, below it or beside it, then on the other side, then right above or below it. x lies from 0 on, or in `ratios` from the
-    least to the most; y from 0 on; `ends` are those of the axes, where they go beyond the points.
+    """Return plotly's `textposition` of each point's label.
 
+    The label goes on the side with more room, above its point. If a label that is already placed is
+    near, it goes below the point or to its side, then to the other side, then directly above or
+    below the point.
+
+    Parameters
+    ----------
+    points : (x, y) of each point by name, y from 0 on.
+    ratios : whether x is on a logarithmic axis from the least to the greatest value. Else the axis
+        begins at 0.
+    ends : ends of the two axes, if they go beyond the points.
+
+    Examples
+    --------
     >>> from core.evaluation.reports.labels import positions
     >>> positions({"a": (1.0, 0.5), "b": (1.05, 0.5), "c": (9.0, 0.5)}, ratios=False)
     {'a': 'top right', 'b': 'bottom right', 'c': 'top left'}
@@ -36,7 +47,7 @@ def positions(
     for (name, (_, y)), cost in zip(points.items(), costs):
         at = ((cost - low) / wide, y / tall)
         side = "left" if at[0] > 0.5 else "right"
-        # whether there is room on the other side as well
+        # True if there is room on the other side as well.
         other = {"left": 1 - at[0], "right": at[0]}[side] >= NEAR[0]
         options = [
             (row, way)
@@ -52,7 +63,7 @@ def positions(
 
 
 def _centre(at: Point, row: str, side: str) -> Point:
-    """About where the middle of a name is."""
+    """Return the approximate middle of a label."""
     across, up = (
         NEAR[0] * CLEAR,
         {"top": NEAR[1] * CLEAR, "bottom": -NEAR[1] * CLEAR, "middle": 0.0}[row],
