@@ -1,4 +1,4 @@
-"""What of the papers is measured without an evaluation, by the name that an experiment gives."""
+"""Measurements of the papers that need no evaluation, by the name that an experiment gives."""
 
 from __future__ import annotations
 

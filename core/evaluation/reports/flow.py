@@ -45,7 +45,9 @@ class Band:
 
     @property
     def kind(self) -> Literal["won", "lost", "right", "wrong"]:
-        """Whether the second instance wins or loses these questions, or both are right or wrong."""
+        """Effect of the second instance: it wins or loses the questions, or both are right or
+        wrong.
+        """
         if self.before == RIGHT:
             return "right" if self.after == RIGHT else "lost"
         return "won" if self.after == RIGHT else "wrong"
@@ -71,7 +73,7 @@ class Flow:
         return sum(len(band.questions) for band in self.bands)
 
     def ends(self, side: Literal["before", "after"]) -> dict[str, int]:
-        """Return the number of questions that end at each stage, in the first or second instance."""
+        """Return how many questions end at each stage, in the first or second instance."""
         counts = {
             stage: sum(len(band.questions) for band in self.bands if getattr(band, side) == stage)
             for stage in ORDER

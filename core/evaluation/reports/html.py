@@ -27,7 +27,8 @@ PAGE = """<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
 img-src data: blob:">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
@@ -37,19 +38,23 @@ img-src data: blob:">
 @media (prefers-color-scheme: dark) {{
   :root {{ --text: #e6ebf0; --paper: #12171d; --card: #1b232c; --muted: #9aa5b1; --line: #303b47; }}
 }}
-body {{ margin: 0; background: var(--paper); color: var(--text); font: 14px/1.5 -apple-system, "Segoe UI", Inter, Roboto, sans-serif; }}
+body {{ margin: 0; background: var(--paper); color: var(--text); \
+font: 14px/1.5 -apple-system, "Segoe UI", Inter, Roboto, sans-serif; }}
 main {{ max-width: 1240px; margin: 0 auto; padding: 24px clamp(14px, 2.4vw, 32px) 40px; }}
 h1 {{ font-size: 21px; margin: 0; overflow-wrap: anywhere; }}
 h2 {{ font-size: 16px; margin: 28px 0 8px; }}
 .facts, .note {{ color: var(--muted); margin: 4px 0; overflow-wrap: anywhere; }}
-.card {{ background: var(--card); border: 1px solid var(--line); border-radius: 9px; padding: 10px 14px; overflow-x: auto; }}
+.card {{ background: var(--card); border: 1px solid var(--line); border-radius: 9px; \
+padding: 10px 14px; overflow-x: auto; }}
 .plots {{ display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 14px; }}
 @media (max-width: 900px) {{ .plots {{ grid-template-columns: minmax(0, 1fr); }} }}
 table {{ border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }}
-th, td {{ padding: 5px 10px; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }}
+th, td {{ padding: 5px 10px; text-align: right; white-space: nowrap; \
+border-bottom: 1px solid var(--line); }}
 small {{ font-weight: normal; }}
 td small, th small {{ color: var(--muted); }}
-td.words, th.words {{ text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 7rem; }}
+td.words, th.words {{ text-align: left; white-space: normal; overflow-wrap: anywhere; \
+min-width: 7rem; }}
 details {{ margin: 6px 0; }}
 .js-plotly-plot text:not(.heatmap-label *) {{ fill: var(--text) !important; }}
 .js-plotly-plot .hovertext text {{ fill: #fff !important; }}
@@ -104,8 +109,9 @@ def report_html(summary: Summary) -> str:
         _facts(summary),
         _recommended(summary),
         "<h2>Figures</h2><p class='note'>Mean and 95 % bootstrap interval; n is the number of "
-        "questions that gave a number; a failed one scores "
-        f"0.</p>{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in notes)}{_figures(summary, table, names)}",
+        "questions that gave a number; a failed one scores 0.</p>"
+        f"{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in notes)}"
+        f"{_figures(summary, table, names)}",
         plotly_script(),
         f"<h2>Pictures</h2><div class='plots'>{_pictures(summary, table)}</div>",
         f"<h2>Operators, mean a question</h2>{_operators(summary)}",
@@ -140,7 +146,10 @@ def _recommended(summary: Summary) -> str:
     advice = recommendation(summary)
     if advice is None:
         return ""
-    return f"<h2>{escape(advice.headline)}</h2>{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in advice.details)}"
+    return (
+        f"<h2>{escape(advice.headline)}</h2>"
+        f"{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in advice.details)}"
+    )
 
 
 def _figures(summary: Summary, table: dict[str, dict[str, Estimate]], names: list[str]) -> str:
@@ -154,8 +163,8 @@ def _figures(summary: Summary, table: dict[str, dict[str, Estimate]], names: lis
             cells.append(_small(name, one, f" n {one.n:,}") if one.n else "–")
         rows.append(
             [
-                "<span "
-                f"title='{escape(described['definition'], quote=True)}'>{escape(described['title'])}</span>",
+                f"<span title='{escape(described['definition'], quote=True)}'>"
+                f"{escape(described['title'])}</span>",
                 *cells,
             ]
         )

@@ -59,7 +59,7 @@ ABOVE = 0.25  # room above the best point, as a share of the axis
 
 
 def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
-    """Plot quality against cost: one point per instance with its intervals, and the Pareto front."""
+    """Plot quality against cost: one point per instance with intervals, and the Pareto front."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
@@ -95,7 +95,10 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
             textposition=beside_point[instance],
             cliponaxis=False,
             name=_together(names, equal),
-            hovertemplate=f"{_hovered(names, equal)}<br>{_figure_text(quality, q)}<br>{_figure_text(cost, c)}<extra></extra>",
+            hovertemplate=(
+                f"{_hovered(names, equal)}<br>{_figure_text(quality, q)}<br>"
+                f"{_figure_text(cost, c)}<extra></extra>"
+            ),
         )
     figure.update_xaxes(
         title=_title(cost),
@@ -319,7 +322,7 @@ def _small(name: Called) -> str:
 
 
 def beside(name: Called) -> str:
-    """Return a method's name in short lines for a point, with the paper's own below in small print."""
+    """Return a method's name in short lines for a point, with the paper's own name below."""
     return "<br>".join(
         [
             *map(escape, wrap(name.plain, WIDE, break_on_hyphens=False)),

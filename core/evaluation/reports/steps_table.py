@@ -55,8 +55,8 @@ def worth_html(summary: Summary) -> str:
         "steps."
     )
     table = (
-        "<table "
-        f"style='border-collapse:collapse;width:100%;font-size:.875rem'><thead>{head}</thead><tbody>{body}</tbody></table>"
+        f"<table style='border-collapse:collapse;width:100%;font-size:.875rem'><thead>{head}"
+        f"</thead><tbody>{body}</tbody></table>"
     )
     box = "style='overflow-x:auto' tabindex=0 role=group aria-label='What each step is worth'"
     return (
@@ -112,8 +112,14 @@ def _bar(test: Paired, scale: tuple[float, float]) -> str:
     at = lambda value: 100 * (value - scale[0]) / (scale[1] - scale[0])
     left, right = sorted((at(0.0), at(test.difference)))
     colour, strength = GREEN if test.difference > 0 else RED, 1 if test.beyond_chance else 0.45
-    bar = f"left:{left:.1f}%;width:{right - left:.1f}%;top:4px;height:8px;background:{colour};opacity:{strength}"
-    line = f"left:{at(test.low):.1f}%;width:{at(test.high) - at(test.low):.1f}%;top:7px;height:2px;background:currentColor;opacity:.6"
+    bar = (
+        f"left:{left:.1f}%;width:{right - left:.1f}%;top:4px;height:8px;background:{colour};"
+        f"opacity:{strength}"
+    )
+    line = (
+        f"left:{at(test.low):.1f}%;width:{at(test.high) - at(test.low):.1f}%;top:7px;height:2px;"
+        "background:currentColor;opacity:.6"
+    )
     zero = f"left:{at(0.0):.1f}%;width:1px;top:0;height:16px;background:currentColor;opacity:.35"
     parts = "".join(f"<i style='position:absolute;{style}'></i>" for style in (bar, line, zero))
     return f"<div aria-hidden=true style='position:relative;height:16px;width:130px'>{parts}</div>"

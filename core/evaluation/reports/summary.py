@@ -345,7 +345,10 @@ class Summary:
         return patterns(row.error for row in self.of(instance) if row.error is not None)
 
     def answered(self, instance: str) -> str:
-        """Return `2 of 40 answered, 38 failed: ...` with the reasons; empty if no question failed."""
+        """Return `2 of 40 answered, 38 failed: ...` with the reasons, or an empty text.
+
+        It is empty if no question failed.
+        """
         counts = self.counts(instance)
         return answered(counts["scored"], counts["failed"], reasons(self.errors(instance)))
 
@@ -411,7 +414,10 @@ class Summary:
         return found
 
     def f1_of_means(self, table: dict[str, Estimate]) -> dict[str, float | None]:
-        """Return the F1 of mean precision and mean recall, as the first version's text defines it."""
+        """Return the F1 of mean precision and mean recall.
+
+        The text of the first version of LEGO-GraphRAG defines F1 in this way.
+        """
         return {
             part: f1(table[p].mean, table[r].mean)
             for part, (p, r) in F1_OF_MEANS.items()
@@ -464,7 +470,7 @@ class Summary:
     def front(
         self, table: Mapping[str, Mapping[str, Estimate]], cost: str, quality: str
     ) -> tuple[str, ...]:
-        """Return the instances on the Pareto front of mean cost and mean quality, cheapest first."""
+        """Return the instances on the Pareto front of mean cost and quality, cheapest first."""
         return pareto(
             {
                 instance: (figures[cost].mean, figures[quality].mean)
