@@ -79,7 +79,10 @@ def pairs(summary: Summary, sample: int | None = None, against: str = "") -> tup
 
 @dataclass
 class _Said:
-    """Progress of a job, with the remaining time estimated from the replies that were waited for."""
+    """Progress of a job of judging.
+
+    The remaining time is estimated from the replies that were waited for.
+    """
 
     job: Job
     replies: int

@@ -1,4 +1,7 @@
-"""Tally of pairwise verdicts: win rates, agreement of the two orders, and credibility of the judge."""
+"""Tally of pairwise verdicts.
+
+It has the win rates, the agreement of the two orders, and doubts about the judge.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ class Tally:
         return {pair: of_shares(found) for pair, found in sorted(scores.items())}
 
     def agreement(self, criterion: str) -> float | None:
-        """Return the share of matches in which both orders have the same result, None without any."""
+        """Return the share of matches with the same result in both orders, None without matches."""
         agreed = [match.agree(criterion) for match in self.read]
         return sum(map(bool, agreed)) / len(agreed) if agreed else None
 

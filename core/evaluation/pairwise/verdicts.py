@@ -111,7 +111,8 @@ def asked(chat: Chat, question: str, first: str, second: str, watch: Watch = NO_
     >>> from core.evaluation.pairwise.verdicts import asked
     >>> from tests.films import Parrot
     >>> judge = Parrot(
-    ...     '{"why": "", "comprehensiveness": "tie", "diversity": "tie", "empowerment": "tie", "overall": "second"}'
+    ...     '{"why": "", "comprehensiveness": "tie", "diversity": "tie", '
+    ...     '"empowerment": "tie", "overall": "second"}'
     ... )
     >>> asked(judge, "What is it about?", "A miser.", "A miser who learns to give.").winners[
     ...     "overall"

@@ -1,4 +1,7 @@
-"""Measured values next to a paper's: values, order of the methods, and differences from the first."""
+"""Measured values next to a paper's.
+
+The comparison covers values, the order of the methods, and differences from the first method.
+"""
 
 from __future__ import annotations
 

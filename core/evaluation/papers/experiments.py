@@ -225,8 +225,9 @@ def _renamed_row(row: Mapping[str, float], names: Mapping[str, str]) -> dict[str
 
 
 def _on(instance: Instance, asked: PublishedSet) -> Instance:
-    """Return the instance with a set's build and, if it has the operator, the set's parameter
-    value.
+    """Return the instance with the build and the parameter value of a set.
+
+    The value is applied only if the instance has the operator.
     """
     found = variant(instance, BuiltGraph, "build", asked.build) if asked.build else instance
     cls = operator_class(asked.vary.partition(".")[0]) if asked.vary else None

@@ -9,5 +9,6 @@ from core.evaluation.papers.domains import domains
 from core.evaluation.papers.walks import updates
 
 Measure = Callable[..., list[Measured]]
-"""Of (engine, question sets by the paper's name, rows, questions of each set, the graph named for a set, progress)."""
+"""Of (engine, question sets by the paper's name, rows, questions of each set, \
+the graph named for a set, progress)."""
 MEASURES: dict[str, Measure] = {"domains": domains, "updates": updates}

@@ -111,7 +111,10 @@ def updates(
     graph: Callable[[str], str],
     watch: Watch = NO_WATCH,
 ) -> list[Measured]:
-    """Return for each row the cost of its walks from scratch and of updates, on each set's graph."""
+    """Return for each row the cost of its walks from scratch and of updates.
+
+    The costs are measured on the graph of each set.
+    """
     found = []
     for set_name, asked in sets.items():
         opened = engine.graph(graph(set_name) or owner(asked.split(",")[0]).name, watch=watch)

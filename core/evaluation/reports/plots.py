@@ -150,7 +150,9 @@ def _lost(
             x=[stage.capitalize() for stage in alive],
             y=list(alive.values()),
             name=_together(names, equal),
-            hovertemplate=f"{_hovered(names, equal)}<br>%{{x}}: %{{y:.3f}}, n = {n:,}<extra></extra>",
+            hovertemplate=(
+                f"{_hovered(names, equal)}<br>%{{x}}: %{{y:.3f}}, n = {n:,}<extra></extra>"
+            ),
             **_drawn(order.index(equal[0])),
         )
     there = {
@@ -196,7 +198,9 @@ def by_hops(summary: Summary, name: str) -> Figure:
             },
             name=_small(title),
             customdata=[[_figure_text(name, one)] for one in estimates.values()],
-            hovertemplate=f"<b>{escape(str(title))}</b>, %{{x}}<br>%{{customdata[0]}}<extra></extra>",
+            hovertemplate=(
+                f"<b>{escape(str(title))}</b>, %{{x}}<br>%{{customdata[0]}}<extra></extra>"
+            ),
         )
     figure.update_yaxes(title=_title(name))
     return noted(styled(figure, f"{_title(name)} by hop count"), summary)
