@@ -172,7 +172,7 @@ class _Sides:
         return max(of, key=lambda one: self.ranks.means[one])
 
     def _best_on(self, part: np.ndarray) -> tuple[str, str]:
-        """Return the best method with a graph and the best without, by the mean on some questions."""
+        """Return the best methods with and without a graph, by their mean on some questions."""
         graph, plain = (
             max(of, key=lambda one: self.ranks.values[one][part].mean()) for of in (GRAPHS, PLAIN)
         )
