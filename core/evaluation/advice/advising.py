@@ -59,7 +59,7 @@ MADE = "questions made from its texts"
 
 @dataclass(eq=False)
 class Advising:
-    """Work on an answer for a corpus, which is called with its job and returns the finished advice.
+    """Work on an answer for a corpus; calling it with its job returns the finished advice.
 
     It resumes where an earlier call stopped. Questions are saved as a set of the corpus, and rows
     in the store of evaluations. Without a language model, or if `by` is “names”, questions are made
@@ -200,10 +200,9 @@ class Advising:
         return replace(advice, set=name, counts=found.counts(), left=left, notes=tuple(notes))
 
     def _keep(self, questions: Sequence[Question]) -> str:
-        """Save the questions as a set of the corpus, replacing the earlier one, and return its
-        name.
+        """Save the questions as a set of the corpus and return the set's name.
 
-        Raises BadInput if the name is taken.
+        The set replaces the one made before. Raises BadInput if the name is taken.
         """
         name = set_name(self.corpus.name)
         before = saved_advice(self.corpus)

@@ -126,8 +126,9 @@ def read_answers(text: str) -> dict[str, str]:
 
 
 def measured(leaf: Leaf, shares: Mapping[str, float], names: Mapping[str, str], n: int) -> str:
-    """Return a sentence on the recommended method's result on the user's texts, next to the best
-    one.
+    """Return a sentence on the recommended method's result on the user's texts.
+
+    It also names the best method there.
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
-"""Export of an evaluation for other tools: TREC runs and qrels, RAGAS rows and BenchmarkQED
-answers.
+"""Export of an evaluation for other tools.
+
+The formats are TREC runs and qrels, RAGAS rows and BenchmarkQED answers.
 """
 
 from __future__ import annotations
@@ -110,7 +111,9 @@ def run_zip(engine: Any, store: Store, run: Run) -> bytes:
 
 
 def trec_id(id: str) -> str:
-    """Return an id that fits into TREC's columns: a blank becomes %20.
+    """Return an id that fits into TREC's columns.
+
+    Blanks and per cent signs are percent-encoded, such as %20.
 
     >>> from core.evaluation.exchange.run_files import trec_id
     >>> trec_id("Ed Wood (film)"), trec_id("d7")

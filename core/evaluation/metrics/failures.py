@@ -1,6 +1,4 @@
-"""Summaries of failed questions: their number and their reasons, similar sentences counted
-together.
-"""
+"""Summaries of failed questions: their number and their reasons."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def capped_recall(outcome: Outcome, k: int | None = None) -> float | None:
 
 
 def node_recall(outcome: Outcome, k: int | None = None) -> float | None:
-    """Return the share of gold nodes among the first k retrieved nodes, or among all of them.
+    """Return the share of the gold nodes that are among the first k retrieved nodes, or among all.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
@@ -131,7 +131,7 @@ def topological_recall(outcome: Outcome, k: int | None = None) -> float | None:
 
 
 def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
-    """Return the share of Topological Recall due to known documents that are not among the first k.
+    """Return the part of Topological Recall due to known documents outside the first k.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome

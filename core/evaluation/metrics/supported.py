@@ -89,8 +89,9 @@ def by_model(state: State, chat: Chat, watch: Watch = NO_WATCH) -> Supported | N
 
 
 def shown(state: State) -> str:
-    """Return the text in the prompt without the question: its last message without the question's
-    text.
+    """Return the text in the prompt without the question.
+
+    It is the prompt's last message without the question's text.
     """
     if state.prompt is None or not state.prompt.messages:
         return ""

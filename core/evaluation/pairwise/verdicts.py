@@ -114,9 +114,9 @@ def asked(chat: Chat, question: str, first: str, second: str, watch: Watch = NO_
     ...     '{"why": "", "comprehensiveness": "tie", "diversity": "tie", '
     ...     '"empowerment": "tie", "overall": "second"}'
     ... )
-    >>> asked(judge, "What is it about?", "A miser.", "A miser who learns to give.").winners[
-    ...     "overall"
-    ... ]
+    >>> asked(
+    ...     judge, "What is it about?", "A miser.", "A miser who learns to give."
+    ... ).winners["overall"]
     'second'
     """
     try:

@@ -48,10 +48,10 @@ def gains(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
 
 
 def quartiles(summary: Summary, first: str, instance: str) -> list[tuple[float, float, int]]:
-    """Return the questions in four parts by the Topological Recall of the first ten results (Figure
-    5).
+    """Return figures of four parts of the questions by Topological Recall (Figure 5).
 
-    Ties are ordered as the questions are.
+    The questions are sorted by the Topological Recall of the first ten results. Ties are ordered as
+    the questions are.
 
     Parameters
     ----------

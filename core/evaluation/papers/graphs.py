@@ -29,8 +29,8 @@ def on_builds(instance: Instance, wanted: Sequence[str]) -> Instance:
     Parameters
     ----------
     wanted : builds (ids or lines) and extractors; of those that match, the last one counts. An
-        extractor stands for its build of each kind. For plain chunks, which need no extractor, it
-        stands for the build without one.
+        extractor stands for its build of each kind. If a kind has none, as plain chunks may, it
+        stands for the build without an extractor.
 
     Examples
     --------

@@ -66,7 +66,7 @@ SAME = "the question was made already"
 
 @dataclass
 class ModelQuestions:
-    """Writing of questions by a language model, which is called with its job.
+    """Writing of questions by a language model; calling it with its job returns the questions.
 
     The result has at most `wanted` questions that passed the checks. The work ends after `seconds`.
     It ends earlier if, at the rate of the first part, fewer than `least` questions can be expected
@@ -197,10 +197,9 @@ class ModelQuestions:
         return self._reply("from-passage", row, ANSWER_TOKENS, question=question)
 
     def _others(self, row: int, question: str) -> list[int]:
-        """Return the chunks nearest to a question, without its own chunk and the neighbours of
-        that.
+        """Return the chunks nearest to a question, without its own chunk and its neighbours.
 
-        Neighbouring chunks may contain parts of the same text.
+        Neighbouring chunks of the document may contain parts of the same text.
         """
         document = self.chunks.text("document", row)
         beside = {
@@ -211,8 +210,10 @@ class ModelQuestions:
         return [one for one in dict.fromkeys(self.near(question)) if one not in beside]
 
     def _gold(self, row: int, answer: str) -> str:
-        """Return the name of a passage: its document, with the answer's sentence if it has several
-        chunks.
+        """Return the name of a passage.
+
+        It is the name of its document. If the document has several chunks, the sentence with the
+        answer is added.
         """
         document, text = self.chunks.text("document", row), self.chunks.text("text", row)
         if self.chunks.text("id", row) == document:

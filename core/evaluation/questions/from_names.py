@@ -263,8 +263,7 @@ def _rare(table: SentenceTable, sentence: NamedSentence, beside: str) -> list[st
 
 
 def _joined(table: SentenceTable, sentence: NamedSentence) -> Iterator[tuple[str, NamedSentence]]:
-    """Yield the names of a sentence that also occur in a sentence of another passage, with the
-    latter.
+    """Yield the names that connect a sentence with another passage, with the sentence there.
 
     Both sentences are fit to be asked about.
     """

@@ -37,7 +37,10 @@ TALL, GAP, ROW = (280.0, 34.0, 22.0)
 
 @dataclass(frozen=True)
 class Band:
-    """Questions (ids) that end at one stage in the first instance and at another in the second."""
+    """Questions (ids) with the same end stage in the first instance and in the second.
+
+    `before` is the stage at which they end in the first instance, `after` the one in the second.
+    """
 
     before: str
     after: str
@@ -45,9 +48,7 @@ class Band:
 
     @property
     def kind(self) -> Literal["won", "lost", "right", "wrong"]:
-        """Effect of the second instance: it wins or loses the questions, or both are right or
-        wrong.
-        """
+        """Effect of the second instance: questions won, lost, right in both or wrong in both."""
         if self.before == RIGHT:
             return "right" if self.after == RIGHT else "lost"
         return "won" if self.after == RIGHT else "wrong"

@@ -247,10 +247,9 @@ def sensitivity(
 def by_budget(
     summary: Summary, curves: Mapping[str, Sequence[tuple[int, Estimate]]], name: str
 ) -> Figure:
-    """Plot a figure of `core.evaluation.reports.by_budget` by documents read, one line per
-    instance.
+    """Plot a figure by the number of documents read, one line per instance.
 
-    Intervals are in the hover text.
+    The figure is one of `core.evaluation.reports.by_budget`. Intervals are in the hover text.
     """
     import plotly.graph_objects as go
 

@@ -148,8 +148,9 @@ class Ranks:
         return int(self.common.sum())
 
     def retrieved(self, instance: str) -> tuple:
-        """Return all facts about what an instance retrieved, by question; empty if it retrieves
-        nothing.
+        """Return all facts about what an instance retrieved, by question.
+
+        The tuple is empty for an instance that retrieves nothing.
         """
         rows = {row.question.id: row.outcome for row in self.summary.of(instance)}
         facts = lambda outcome: (
@@ -203,10 +204,10 @@ class Ranks:
 
     @cached_property
     def needed(self) -> int:
-        """Number of questions at which the observed difference of the two highest means is
-        significant.
+        """Number of questions that would make the difference of the two highest means significant.
 
-        It is 0 if the difference is significant already or if the means are equal.
+        It assumes a difference as large as the observed one. It is 0 if the difference is
+        significant already or if the means are equal.
         """
         first, second = self.top
         gap, spread = self.means[first] - self.means[second], self.spread(first, second)

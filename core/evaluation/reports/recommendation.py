@@ -123,9 +123,7 @@ class _Words:
         )
 
     def _why(self, take: str) -> str:
-        """Return the figure and cost of the recommended method, next to the most expensive other
-        one.
-        """
+        """Return figure and cost of the recommended method and of the most expensive other one."""
         words = f"{self._share(take)}{self._at(take)}."
         dearest = max(self.of.values, key=lambda one: self.of.times(one, take))
         if self.of.times(dearest, take) >= DEARER:

@@ -216,8 +216,9 @@ def _backwards(step: Step, found: dict) -> bool:
 
 
 def _shares(summary: Summary, instance: str, by: str) -> np.ndarray:
-    """Return 1 for each correct question, 0 for each other one, NaN if unknown, float64
-    [questions].
+    """Return 1 for each correct question, 0 for each other one and NaN if unknown.
+
+    The result is float64 [questions].
     """
     ends = endings(summary, instance, by)
     if not set(ends.values()) - {FAILED}:

@@ -115,8 +115,7 @@ class Summary:
         return name
 
     def lacks(self, instance: str, name: str) -> int:
-        """Return how many passages an instance hands on at most, if the metric's cut-off exceeds
-        that.
+        """Return the most passages that an instance hands on, if a metric's cut-off exceeds it.
 
         Else return 0.
         """

@@ -36,7 +36,7 @@ class Difference:
 
 @dataclass
 class BothLines:
-    """Run of a plan with two instances, which is called with its job.
+    """Run of a plan with two instances; calling it with its job asks both every question.
 
     The instances share common prefixes, and take turns in going first. `outcomes` holds the results
     so far, in the order of the questions, with None for a failed one. `errors` holds the reasons of

@@ -23,7 +23,8 @@ class SearchConfig:
 
     Parameters
     ----------
-    tuning : the tuning questions, a plan without answers of a language model.
+    tuning : the tuning questions. The plan has answers of a language model only if lines may ask
+        one.
     space : the design space.
     quality : name of a metric that is a share.
     cost : seconds or tokens.

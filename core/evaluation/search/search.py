@@ -50,7 +50,7 @@ CALLS = "calls"  # key of the study's attribute that counts language-model calls
 
 @dataclass
 class Search:
-    """A search, which is called with its job and returns the points in the order of trials.
+    """A search of the design space; calling it with its job returns the points in trial order.
 
     The sampler is Optuna's multi-objective tree-structured Parzen estimator (Ozaki et al., 2020).
     It is given the quality, the cost and whether the budget was kept. First every way of retrieving
