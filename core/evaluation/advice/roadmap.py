@@ -128,23 +128,12 @@ def read_answers(text: str) -> dict[str, str]:
 def measured(leaf: Leaf, shares: Mapping[str, float], names: Mapping[str, str], n: int) -> str:
     """Return a sentence on the recommended method's result on the user's texts.
 
-    It also names the best method there.
+    `shares` holds the share of gold passages among the first four by instance, over `n` made
+    questions. `names` holds the names of the instances. The sentence also names the best method.
 
-    Parameters
-    ----------
-    shares : share of gold passages among the first four, by instance.
-    names : names of the instances.
-    n : number of made questions.
-
-    Examples
-    --------
     >>> from core.evaluation.advice.roadmap import leaves, measured
-    >>> measured(
-    ...     leaves()[0],
-    ...     {"vanilla-rag": 0.5, "hybrid": 0.75},
-    ...     {"vanilla-rag": "Vectors", "hybrid": "Both"},
-    ...     40,
-    ... )
+    >>> measured(leaves()[0], {"vanilla-rag": 0.5, "hybrid": 0.75},
+    ...          {"vanilla-rag": "Vectors", "hybrid": "Both"}, 40)
     'On these texts (40 made questions): Vectors .50 of the gold passages among the first four; the
     best is Both with .75.'
     """

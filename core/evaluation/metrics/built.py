@@ -20,39 +20,21 @@ class Built:
 
 
 def built(report: Mapping[str, Any], asks: bool) -> Built:
-    """Return the cost of a build from its own report.
+    """Return the cost of a build from its own report (`core.builds.status`).
 
-    The seconds of a build from scratch are unknown if an earlier build had read chunks or if
-    replies were reused. The calls and tokens are unknown if a language model had read chunks in an
-    earlier build. Reused replies count with their original cost. So does a graph that was shipped
-    with its corpus; its seconds are those of the language model.
+    `asks` says whether the build asks a language model. The seconds of a build from scratch are
+    unknown if an earlier build had read chunks or if replies were reused. The calls and tokens are
+    unknown if a language model had read chunks in an earlier build. Reused replies count with their
+    original cost. So does a graph that was shipped with its corpus; its seconds are those of the
+    language model.
 
-    Parameters
-    ----------
-    report : the report of the build, as written by `core.builds.status`.
-    asks : whether the build asks a language model.
-
-    Examples
-    --------
     >>> from core.evaluation.metrics.built import built
     >>> used = {"calls": 2, "tokens_in": 900, "tokens_out": 100}
-    >>> built(
-    ...     {
-    ...         "counts": {"extracted": 2},
-    ...         "usage": used,
-    ...         "seconds": {"TokenChunks": 0.5, "DescribedNames": 9.5},
-    ...     },
-    ...     asks=True,
-    ... )
+    >>> built({"counts": {"extracted": 2}, "usage": used,
+    ...        "seconds": {"TokenChunks": 0.5, "DescribedNames": 9.5}}, asks=True)
     Built(seconds=10.0, calls=2, tokens=1000)
-    >>> built(
-    ...     {
-    ...         "counts": {"extracted": 1, "kept": 1},
-    ...         "usage": used,
-    ...         "seconds": {"DescribedNames": 4.0},
-    ...     },
-    ...     asks=True,
-    ... )
+    >>> built({"counts": {"extracted": 1, "kept": 1}, "usage": used,
+    ...        "seconds": {"DescribedNames": 4.0}}, asks=True)
     Built(seconds=None, calls=None, tokens=None)
     """
     if came := report.get("shipped"):

@@ -27,16 +27,8 @@ def chosen(reply: str, options: Sequence[str]) -> int | None:
 
     >>> from core.evaluation.metrics.options import chosen
     >>> options = ["a boy", "a turkey", "a big turkey"]
-    >>> [
-    ...     chosen(reply, options)
-    ...     for reply in (
-    ...         "B",
-    ...         "(B) a turkey",
-    ...         "I think the answer is C.",
-    ...         "A big turkey!",
-    ...         "A or B",
-    ...     )
-    ... ]
+    >>> [chosen(reply, options) for reply in ("B", "(B) a turkey", "I think the answer is C.",
+    ...                                       "A big turkey!", "A or B")]
     [1, 1, 2, 2, None]
     """
     alone = ALONE.match(reply)

@@ -101,18 +101,10 @@ class Paired:
 def estimates(values: np.ndarray, seed: int = 0, resamples: int = RESAMPLES) -> list[Estimate]:
     """Return the mean of each column with its percentile bootstrap interval (Efron, 1979).
 
-    Questions are resampled with replacement, all columns together. If all values of a column are
-    equal, the interval is that value and says nothing about other questions.
+    `values` is float64 [questions, columns]. NaN marks a question without a value, which is left
+    out of its column's mean. Questions are resampled with replacement, all columns together. If all
+    values of a column are equal, the interval is that value and says nothing about other questions.
 
-    Parameters
-    ----------
-    values : float64 [questions, columns]. NaN marks a question without a value, which is left out
-        of its column's mean.
-    seed : seed of the resampling.
-    resamples : number of bootstrap samples.
-
-    Examples
-    --------
     >>> from core.evaluation.metrics.statistics import estimates
     >>> [(one.mean, one.n) for one in estimates(np.array([[1.0, 3.0], [0.0, np.nan]]))]
     [(0.5, 2), (3.0, 1)]
@@ -178,22 +170,13 @@ def paired(
 ) -> Paired | None:
     """Compare two instances on the questions where both have a value; None if there are none.
 
-    The p-value is that of a two-sided sign-flip permutation test of the mean difference. It is
-    exact if all sign flips can be enumerated, else it is estimated from 9,999 random ones. The
-    interval is the percentile bootstrap's.
+    `of_a` and `of_b` hold the values per question, NaN where there is none. The p-value is that of
+    a two-sided sign-flip permutation test of the mean difference: exact if all flips can be
+    enumerated, else from 9,999 random ones. The interval is the percentile bootstrap's.
 
-    Parameters
-    ----------
-    metric, a, b : names of the metric and of the two instances.
-    of_a, of_b : values per question, NaN where there is none.
-    seed : seed of the permutations and of the bootstrap.
-
-    Examples
-    --------
     >>> from core.evaluation.metrics.statistics import paired
     >>> found = paired("recall", "a", "b", [1, 1, 1], [0, 0, 0])
-    >>> # of the 8 ways to flip the signs, +++ and --- are as far from 0
-    >>> found.difference, found.p, found.n
+    >>> found.difference, found.p, found.n  # of 8 sign flips, +++ and --- are as far from 0
     (1.0, 0.25, 3)
     """
     from scipy.stats import permutation_test

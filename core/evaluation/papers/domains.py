@@ -1,6 +1,7 @@
 """Domains that question sets ask about (Figure 1 of LEGO-GraphRAG's report).
 
-A domain is the first part of a relation's name in Freebase.
+A domain is the first part of a relation's name in Freebase. The measurement takes question sets by
+the paper's name and no rows. It raises BadInput and StoreError.
 """
 
 from __future__ import annotations
@@ -33,11 +34,7 @@ def domains(
     graph: Callable[[str], str],
     watch: Watch = NO_WATCH,
 ) -> list[Measured]:
-    """Return one table of all sets with the share of questions by domain.
-
-    `sets` holds the question sets by the paper's name. `rows` is not used. Raises BadInput and
-    StoreError.
-    """
+    """Return one table of all sets with the share of questions by domain."""
     shares: dict[str, Counter[str]] = {}
     counts = []
     for name, asked in sets.items():

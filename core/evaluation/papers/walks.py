@@ -64,22 +64,12 @@ def changes(
     rng: np.random.Generator,
     watch: Watch = NO_WATCH,
 ) -> tuple[Change, list[Change]]:
-    """Return the cost of all walks, and of updates after adding and removing triples.
+    """Return the cost of all walks from scratch, and of each update of the graph.
 
-    Every update begins with the same graph: all triples but those that are drawn to be added. The
-    encodings of an update are deleted before the next one, so that none is reused. A node is
-    encoded again if the sentences that the encoder reads have changed, because one of its walks
-    passes a changed triple.
-
-    Parameters
-    ----------
-    triples : all triples of the graph.
-    folder : an empty folder for the graph.
-    sizes : numbers of triples to add and to remove.
-
-    Returns
-    -------
-    The cost from scratch, and the cost of each update.
+    An update adds or removes as many triples as one of `sizes` says. Every update begins with the
+    same graph: all `triples` but those that are drawn to be added. The encodings of an update are
+    deleted before the next one, so that none is reused. A node is encoded again if the sentences
+    that the encoder reads have changed, because one of its walks passes a changed triple.
     """
     most = min(max(sizes), len(triples) // 2)
     drawn = rng.permutation(len(triples))

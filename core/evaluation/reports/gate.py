@@ -52,9 +52,8 @@ def gates(texts: Sequence[str]) -> tuple[Gate, ...]:
 def failures(summary: Summary, required: Sequence[Gate]) -> Iterator[str]:
     """Yield a sentence for each gate that an instance does not pass.
 
-    If the run is not finished, the first sentence says so, because its figures are incomplete.
-    Means are compared unrounded. A failed question counts as 0 in a share, and as missing in other
-    metrics.
+    If the run is not finished, the first sentence says so. Means are compared unrounded. A failed
+    question counts as 0 in a share, and as missing in other metrics.
     """
     if not required:
         return

@@ -16,19 +16,11 @@ def positions(
 ) -> dict[str, str]:
     """Return plotly's `textposition` of each point's label.
 
-    The label goes on the side with more room, above its point. If a label that is already placed is
-    near, it goes below the point or to its side, then to the other side, then directly above or
-    below the point.
+    The label goes on the side with more room, above its point. If a placed label is near, it goes
+    below the point or to its side, then to the other side, then directly above or below the point.
+    With `ratios`, x is on a logarithmic axis from its least to its greatest value. Else it begins
+    at 0, as y does. `ends` are the axes' ends if beyond the points.
 
-    Parameters
-    ----------
-    points : (x, y) of each point by name, y from 0 on.
-    ratios : whether x is on a logarithmic axis from the least to the greatest value. Else the axis
-        begins at 0.
-    ends : ends of the two axes, if they go beyond the points.
-
-    Examples
-    --------
     >>> from core.evaluation.reports.labels import positions
     >>> positions({"a": (1.0, 0.5), "b": (1.05, 0.5), "c": (9.0, 0.5)}, ratios=False)
     {'a': 'top right', 'b': 'bottom right', 'c': 'top left'}

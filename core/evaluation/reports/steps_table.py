@@ -23,10 +23,7 @@ STYLES = (f"{WORDS};min-width:11rem", WORDS, f"{WORDS};white-space:nowrap", NUMB
 
 
 def worth_html(summary: Summary) -> str:
-    """Return the table, largest effect first, with an explanation below it.
-
-    The result is empty if no two lines of the run differ in exactly one step.
-    """
+    """Return the table and its explanation; empty if no two lines differ in one step."""
     found = worth(summary)
     if not found:
         return ""

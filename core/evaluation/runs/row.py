@@ -143,8 +143,7 @@ def as_if_new(state: State) -> State:
 def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], watch: Watch) -> None:
     """Load the models before the first question, so that no question pays for it.
 
-    Raises ModelUnavailable if a language model that answers or judges is missing. A missing model
-    of a ranking operator is reported in the rows of the instances that use it.
+    Raises ModelUnavailable if a model that answers or judges is missing; rows report others.
     """
     watch.report("Loading the models")
     needed = [

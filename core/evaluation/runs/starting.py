@@ -34,18 +34,11 @@ def evaluate(
     """Start a job that runs a plan and saves every row as soon as it is done.
 
     The job's `number` is the number of the run in the store. An unfinished run of the same plan is
-    resumed unless `again` is set. The job stops before it would exceed the cap, and its error then
-    says so. Raises BadInput and StoreError.
-
-    Parameters
-    ----------
-    again : whether to start a new run instead of resuming an unfinished one.
-    workers : processes over which the questions are spread, each with its own engine. This excludes
-        a cap, an estimate and a cold plan.
-    at_once : number of concurrent requests to a server; 0 determines it automatically.
-    cap : limit of the spending.
-    first : stop after this many of the remaining questions; 0 for no limit. `job.evaluation` then
-        has an estimate of the rest.
+    resumed unless `again` is set. With `workers` the questions are spread over processes, which
+    excludes a cap, an estimate and a cold plan. A server gets `at_once` concurrent requests; 0
+    finds a number automatically. The job stops with an error before it would exceed the `cap`. If
+    `first` is not 0, it stops after that many of the remaining questions, and `job.evaluation` then
+    has an estimate of the rest. Raises BadInput and StoreError.
     """
     if workers and (cap or first):
         raise BadInput(
