@@ -16,10 +16,10 @@ def positions(
 ) -> dict[str, str]:
     """Return plotly's `textposition` of each point's label.
 
-    The label goes on the side with more room, above its point. If a placed label is near, it goes
-    below the point or to its side, then to the other side, then directly above or below the point.
-    With `ratios`, x is on a logarithmic axis from its least to its greatest value. Else it begins
-    at 0, as y does. `ends` are the axes' ends if beyond the points.
+    It is above the point on the side with more room. If a placed label is near, it is below the
+    point or at its side, then on the other side, then right above or below. With `ratios`, x is
+    logarithmic from its least to its greatest value, else from 0 on, as y is. `ends` are the ends
+    of the axes.
 
     >>> from core.evaluation.reports.labels import positions
     >>> positions({"a": (1.0, 0.5), "b": (1.05, 0.5), "c": (9.0, 0.5)}, ratios=False)
