@@ -39,8 +39,7 @@ def positions(
     for (name, (_, y)), cost in zip(points.items(), costs):
         at = ((cost - low) / wide, y / tall)
         side = "left" if at[0] > 0.5 else "right"
-        # True if there is room on the other side as well.
-        other = {"left": 1 - at[0], "right": at[0]}[side] >= NEAR[0]
+        other = {"left": 1 - at[0], "right": at[0]}[side] >= NEAR[0]  # room on the other side
         options = [
             (row, way)
             for way in (side, *(["right" if side == "left" else "left"] if other else []))
