@@ -1,1 +1,1 @@
-"""Whether answers are right, and where they were lost."""
+"""Evaluation of methods: correct answers, and the step that lost each missed one."""

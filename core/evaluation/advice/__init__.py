@@ -1,1 +1,5 @@
-"""Whether a graph is needed for the documents of a corpus: questions made from them, methods with and without a graph, and an answer."""
+"""Advice on whether the documents of a corpus need a graph.
+
+Questions are made from the documents, methods with and without a graph are run on them, and the
+result is a recommendation.
+"""

@@ -1,4 +1,7 @@
-"""The work behind “do I need a graph?”: graphs built, questions made and checked, methods asked, in about ten minutes."""
+"""Work behind “do I need a graph?”, in about ten minutes.
+
+Graphs are built, questions are made and checked, and methods are asked.
+"""
 
 from __future__ import annotations
 
@@ -56,10 +59,12 @@ MADE = "questions made from its texts"
 
 @dataclass(eq=False)
 class Advising:
-    """An answer at work on a corpus; calling it with its job gives the finished advice, and goes on where an earlier one stopped.
+    """Work on an answer for a corpus; calling it with its job returns the finished advice.
 
-    Questions are kept as a set of the corpus, rows in the store of evaluations. Without a language model, or where `by` is “names”,
-    questions come from names alone. Raises BadInput where the texts give no question, Cancelled, ModelUnavailable, StoreError.
+    It resumes where an earlier call stopped. Questions are saved as a set of the corpus, and rows
+    in the store of evaluations. Without a language model, or if `by` is “names”, questions are made
+    from names alone. Raises BadInput if the texts give no question, Cancelled, ModelUnavailable and
+    StoreError.
     """
 
     engine: object
@@ -105,26 +110,29 @@ class Advising:
 
     @property
     def models(self) -> Models:
-        """The engine's models."""
+        """Models of the engine."""
         return self.engine.models  # type: ignore[attr-defined]
 
     def _saved(self, advice: Advice) -> Advice:
         return save(self.corpus, replace(advice, seconds=self.clock() - self._begun))
 
     def _asked(self, advice: Advice) -> bool:
-        """Whether its questions are still there."""
+        """Return whether the questions of an advice still exist."""
         return bool(advice.set) and advice.set in open_corpus(self.corpus.name).sets
 
     def _figures(self, advice: Advice) -> bool:
-        """Whether the rows of its evaluation are still there."""
+        """Return whether the rows of an advice's evaluation still exist."""
         try:
             return bool(self.store.run(advice.run).done)
         except BadInput:
             return False
 
     def _build(self, part: Watch) -> dict[str, bool]:
-        """The titles of the graphs, each built where it is not there, and whether a language model is in it. One that came with the texts
-        asks none; where that does not fit, the next best is taken."""
+        """Build the missing graphs and return, by title, whether a language model is used in each.
+
+        A graph that was shipped with the texts needs no language model. If it does not fit, the
+        next best build is used.
+        """
         found = {}
         for number, kind in enumerate(kinds()):
             part.check()
@@ -149,12 +157,12 @@ class Advising:
         return one
 
     def _with_questions(self, advice: Advice, part: Watch) -> Advice:
-        """The advice with its questions made and kept as a set of the corpus."""
+        """Return the advice after its questions are made and saved as a set of the corpus."""
         part.report("Reading names in the texts", 0.0)
         ctx, made = context(self.corpus, self.models, watch=part.quiet), Made(self.corpus)
         for operator in find("kg-noun-phrases").line:
             made = operator.apply(made, ctx) if operator.stage in ("chunk", "extract") else made
-        assert made.chunks is not None and made.facts is not None  # which the two stages give
+        assert made.chunks is not None and made.facts is not None  # made by the two stages
         table = SentenceTable.of(self.corpus, made.chunks, made.facts, part)
         notes, found = list[str](), MadeQuestions()
         if advice.by == BY_MODEL:
@@ -177,8 +185,8 @@ class Advising:
             number = len(found.questions[WRITTEN])
             if number < FEW:
                 notes.append(
-                    f"{self.models.title(ROLE)} wrote only {number:,} that passed the checks, too few by themselves; the others are made "
-                    "from names."
+                    f"{self.models.title(ROLE)} wrote only {number:,} that passed the checks, too "
+                    "few by themselves; the others are made from names."
                 )
         part.report("Making questions from names", 0.95)
         named = from_names(table, MOST_QUESTIONS - len(found.all()), self.seed, part)
@@ -192,7 +200,10 @@ class Advising:
         return replace(advice, set=name, counts=found.counts(), left=left, notes=tuple(notes))
 
     def _keep(self, questions: Sequence[Question]) -> str:
-        """The name of the set that the questions are kept as, in the place of the one made before. Raises BadInput where it is taken."""
+        """Save the questions as a set of the corpus and return the set's name.
+
+        The set replaces the one made before. Raises BadInput if the name is taken.
+        """
         name = set_name(self.corpus.name)
         before = saved_advice(self.corpus)
         here = open_corpus(self.corpus.name)
@@ -205,13 +216,14 @@ class Advising:
             name in known.sets for other, known in corpora().items() if other != self.corpus.name
         ):
             raise BadInput(
-                f"There is a question set “{name}” already that was not made here; bring it again under another name."
+                f"There is a question set “{name}” already that was not made here; bring it again "
+                "under another name."
             )
         here.with_questions({name: (f"{here.title}, {MADE}", questions)})
         return name
 
     def _near(self, text: str) -> list[int]:
-        """The chunks that searches by words and by meaning put first."""
+        """Return the chunks that searches by words and by vectors rank first."""
         source = CorpusSource.of(self.corpus).open(self.engine)  # type: ignore[arg-type]
         rows: list[int] = []
         for id in PLAIN[:2]:
@@ -239,7 +251,10 @@ class Advising:
         )
 
     def _size(self, advice: Advice, part: Watch) -> int:
-        """How many questions fit into the time that is left, by what the first few take all methods."""
+        """Return how many questions fit into the remaining time.
+
+        The estimate uses the time that the first few questions take with all methods.
+        """
         part.report("Measuring how long a question takes", 0.0)
         total = sum(advice.counts.values())
         plan = self._plan(advice, min(PILOT, total))
@@ -255,11 +270,25 @@ class Advising:
 
 
 def fitting(left: float, took: Sequence[float], total: int) -> int:
-    """How many of `total` questions are asked where so many seconds are left and the first ones took these: the first one loads what the
-    others find loaded, so the mean is of the others where there are any. `LEAST` are asked however long they take.
+    """Return how many questions fit into the remaining time.
 
+    The first question loads what the others find loaded, so the mean is over the others if there
+    are any. At least `LEAST` questions are asked, however long they take.
+
+    Parameters
+    ----------
+    left : remaining seconds.
+    took : seconds of the first questions.
+    total : number of questions that there are.
+
+    Examples
+    --------
     >>> from core.evaluation.advice.advising import fitting
-    >>> fitting(100.0, [9.0, 1.0, 1.0], 120), fitting(1.0, [9.0, 1.0, 1.0], 120), fitting(100.0, [0.1], 12)
+    >>> (
+    ...     fitting(100.0, [9.0, 1.0, 1.0], 120),
+    ...     fitting(1.0, [9.0, 1.0, 1.0], 120),
+    ...     fitting(100.0, [0.1], 12),
+    ... )
     (85, 24, 12)
     """
     later = took[1:] or took
@@ -268,8 +297,11 @@ def fitting(left: float, took: Sequence[float], total: int) -> int:
 
 
 def start(engine, store: Store, corpus: Corpus, **settings) -> Job:
-    """The job of the engine that makes the advice; the one at work where somebody began it before. Its settings are those of `Advising`.
-    Raises BadInput where the language model is asked for and not here."""
+    """Start the job that makes the advice, or return the one that is already running.
+
+    The settings are those of `Advising`. Raises BadInput if a language model is requested but not
+    available.
+    """
     if settings.get("by") == BY_MODEL and not (model := engine.models.info(ROLE)).present:
         raise BadInput(model.how_to_get)
     key = job_key(corpus.name)
@@ -277,5 +309,5 @@ def start(engine, store: Store, corpus: Corpus, **settings) -> Job:
 
 
 def job_key(corpus: str) -> str:
-    """The key of the job that makes the advice on the corpus of that name."""
+    """Return the key of the job that makes the advice on a corpus."""
     return f"advice-{corpus}"

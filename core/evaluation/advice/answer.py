@@ -1,4 +1,4 @@
-"""The answer to “do I need a graph?”, in sentences made from the rows of its evaluation."""
+"""Answer to “do I need a graph?” in sentences made from the rows of its evaluation."""
 
 from __future__ import annotations
 
@@ -40,8 +40,12 @@ ASKED = "Questions that people ask may give another answer."
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of question: how many were asked, what they favour, and the best method without and with a graph by name and share of the
-    gold passages among the first four; `difference` is what a test says of both."""
+    """One kind of question with the best method without and with a graph.
+
+    `number` is the number of questions and `favours` says which methods the kind favours. The
+    shares are those of gold passages among the first four. `difference` is the result of the test
+    of the two methods.
+    """
 
     name: str
     number: int
@@ -53,17 +57,30 @@ class Kind:
     difference: str
 
     def words(self) -> str:
-        """It as a sentence."""
-        shares = f"{self.plain} {figure(self.plain_share)} without a graph, {self.graph} {figure(self.graph_share)} with one"
+        """Return the kind as a sentence."""
+        shares = (
+            f"{self.plain} {figure(self.plain_share)} without a graph, {self.graph} "
+            f"{figure(self.graph_share)} with one"
+        )
         return f"{self.name} ({self.number:,}; {self.favours}): {shares}; {self.difference}."
 
 
 @dataclass(frozen=True)
 class Answer:
-    """`needed` is no, partly, yes or open; `headline` says it in a sentence, `kinds` are the kinds of questions, `details` the
-    recommendation's, `caveats` what the questions can and cannot show, and `made` how many were made and left out. `shares` are the gold
-    passages among the first four by instance, over the `asked` questions that all methods were asked, and `names` what instances are
-    called; both are empty where there are too few."""
+    """Answer to “do I need a graph?”.
+
+    Parameters
+    ----------
+    needed : no, partly, yes or open.
+    headline : the answer in one sentence.
+    kinds : the kinds of questions.
+    details : sentences of the recommendation.
+    caveats : sentences on what the questions can and cannot show.
+    made : sentences on how many questions were made and left out.
+    shares : share of gold passages among the first four, by instance, over the `asked` questions
+        that all methods were asked. Empty if there are too few.
+    names : names of the instances. Empty if there are too few questions.
+    """
 
     needed: str
     headline: str
@@ -77,13 +94,13 @@ class Answer:
 
 
 def answer(summary: Summary, advice: Advice) -> Answer:
-    """The answer on the rows that are there."""
+    """Return the answer that the rows so far allow."""
     return _Sides(summary, Ranks(summary, summary.fitting(METRIC))).answer(advice)
 
 
 @dataclass(frozen=True, eq=False)
 class _Sides:
-    """Methods without a graph against those with one."""
+    """Comparison of the methods without a graph and those with one."""
 
     summary: Summary
     ranks: Ranks
@@ -93,7 +110,10 @@ class _Sides:
         made = tuple(_made(advice, self.ranks.n if self.ranks.values else 0))
         if len(self.ranks.values) < len(PLAIN + GRAPHS) or self.ranks.n < FEW:
             asked = self.ranks.n if self.ranks.values else 0
-            few = f"{asked:,} questions that all methods were asked are too few to say whether a graph is needed."
+            few = (
+                f"{asked:,} questions that all methods were asked are too few to say whether a "
+                "graph is needed."
+            )
             return Answer(OPEN, few, (), (), caveats, made)
         advised = recommendation(self.summary)
         details = (
@@ -128,7 +148,8 @@ class _Sides:
         if ahead:
             return (
                 YES,
-                f"A graph helps here: {names[graph]} is ahead of {names[plain]}, the best without a graph, by {interval(test)}.",
+                f"A graph helps here: {names[graph]} is ahead of {names[plain]}, the best without "
+                f"a graph, by {interval(test)}.",
             )
         where = [(kind, one) for kind, one in self.by_kind.items() if one.ahead]
         behind = all(self.ranks.test(plain, one).ahead for one in GRAPHS)
@@ -142,7 +163,8 @@ class _Sides:
             )
             return (
                 PARTLY,
-                f"A graph helps with some questions: {parts}. Over all of them {over} beyond chance.",
+                f"A graph helps with some questions: {parts}. Over all of them {over} beyond "
+                "chance.",
             )
         return NO, f"No graph is needed for questions like these: {over} beyond chance."
 
@@ -150,7 +172,7 @@ class _Sides:
         return max(of, key=lambda one: self.ranks.means[one])
 
     def _best_on(self, part: np.ndarray) -> tuple[str, str]:
-        """The method with a graph and the one without of the highest mean on some questions."""
+        """Return the best methods with and without a graph, by their mean on some questions."""
         graph, plain = (
             max(of, key=lambda one: self.ranks.values[one][part].mean()) for of in (GRAPHS, PLAIN)
         )
@@ -158,7 +180,7 @@ class _Sides:
 
     @cached_property
     def _parts(self) -> dict[str, np.ndarray]:
-        """bool [questions] by kind of question, of those that all methods have a value of."""
+        """Mask of the common questions of each kind, bool [questions]."""
         known = {row.question.id: kind_of(row.question) for row in self.summary.rows}
         kinds = np.array([known[question] for question in self.summary.questions])
         return {
@@ -167,8 +189,11 @@ class _Sides:
 
     @cached_property
     def by_kind(self) -> dict[str, Paired]:
-        """The test of the best method with a graph against the best without one on each kind of which there are enough, with Holm's
-        correction over the kinds. Both are chosen on the questions that they are tested on."""
+        """Test of the best method with a graph against the best without, for each kind.
+
+        Kinds with too few questions are left out, and Holm's correction covers the kinds. Both
+        methods are chosen on the same questions that they are tested on.
+        """
         tests = {}
         for kind, part in self._parts.items():
             graph, plain = self._best_on(part)
@@ -178,7 +203,7 @@ class _Sides:
         return dict(zip(tests, corrected(tests.values()), strict=True))
 
     def _kinds(self) -> Iterator[Kind]:
-        """Each kind with the best of both sides."""
+        """Yield each kind with the best method of both sides."""
         for kind, part in self._parts.items():
             graph, plain = self._best_on(part)
             shares = [float(self.ranks.values[one][part].mean()) for one in (plain, graph)]
@@ -204,7 +229,7 @@ class _Sides:
 
 
 def _words(kind: str, count: int) -> str:
-    """What so many questions of a kind are called."""
+    """Return the name of a kind for a number of questions."""
     words = KIND_WORDS.get(kind, kind)
     first, _, rest = words.partition(" ")
     one = words.removesuffix("s") if first != "questions" else f"question {rest}"
@@ -212,14 +237,17 @@ def _words(kind: str, count: int) -> str:
 
 
 def _made(advice: Advice, asked: int) -> Iterator[str]:
-    """How many questions were made, by kind, how many of them were asked, and why candidates gave none."""
+    """Yield sentences on the numbers of questions made and asked, and on failed candidates."""
     total = sum(advice.counts.values())
     if not total:
         return
     counts = ", ".join(
         f"{count:,} {_words(kind, count)}" for kind, count in advice.counts.items() if count
     )
-    yield f"{total:,} {'question was' if total == 1 else 'questions were'} made ({counts}), and {asked:,} asked of every method."
+    yield (
+        f"{total:,} {'question was' if total == 1 else 'questions were'} made ({counts}), and "
+        f"{asked:,} asked of every method."
+    )
     if advice.graphs:
         yield f"The graphs: {'; '.join(advice.graphs)}."
     yield from advice.notes

@@ -1,4 +1,4 @@
-"""What is asked to answer “do I need a graph?”: the methods, their graphs, the limits, and what it will cost."""
+"""Plan of the answer to “do I need a graph?”: methods, graphs, limits and expected cost."""
 
 from __future__ import annotations
 
@@ -18,26 +18,34 @@ from core.watch import NO_WATCH, Watch
 
 PLAIN = ("bm25-passages", "vanilla-rag", "hybrid")
 GRAPHS = ("hipporag-2", "lgraphrag", "h-lightrag", "kgp")
-"""The methods that are held against one another. Those with a graph are one for each kind of graph that hands on passages and asks no
-language model to find them: PageRank on a knowledge graph, local search on a textual one, LightRAG on a rich one, and neighbours on a
-passage graph. VGraphRAG is left out, as its passages are those of vectors; PathRAG, as its row ranks whole documents."""
-ROLE = "answer"  # the language model that writes questions
+"""The methods that are held against one another. Those with a graph are one for each kind of \
+graph that hands on passages and asks no
+language model to find them: PageRank on a knowledge graph, local search on a textual one, \
+LightRAG on a rich one, and neighbours on a
+passage graph. VGraphRAG is left out, as its passages are those of vectors; PathRAG, as its row \
+ranks whole documents."""
+ROLE = "answer"  # role of the language model that writes questions
 MINUTES = 10.0
 MOST_QUESTIONS = 120
-# questions by a language model, and the part of the time that it may take
+# Maximum questions by a language model, and the share of the time that they may take.
 BY_MODEL_AT_MOST, MODEL_SHARE = (40, 0.4)
-# replies at most for a question that passes, tokens of a reply
+# Maximum replies per accepted question, and tokens read and written per reply.
 CALLS_EACH, READ_EACH, WRITTEN_EACH = (5, 400, 30)
-LEAST = 24  # questions that are asked even where they take longer
-PILOT = 3  # questions that are asked first, to measure
-SPARE = 0.85  # of the time that is left, which the questions are to take
-GRAPH_PART, QUESTION_PART = 0.35, 0.65  # where on the bar graphs and questions are done
+LEAST = 24  # questions that are asked even if they exceed the time
+PILOT = 3  # questions that are asked first, to measure their time
+SPARE = 0.85  # share of the remaining time that the questions may take
+# Positions of the progress bar when the graphs and the questions are done.
+GRAPH_PART, QUESTION_PART = 0.35, 0.65
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What an answer will cost: the graphs that are to be built, the seconds for that where they are known here, and who writes questions
-    with the seconds of a reply where they are known."""
+    """Expected cost of an answer.
+
+    `builds` are the titles of the graphs to build, and `seconds` their time, None if it is unknown.
+    `writer` is the language model that writes questions, and `reply` the seconds of one of its
+    replies, if they are known.
+    """
 
     builds: tuple[str, ...]
     seconds: float | None
@@ -46,7 +54,7 @@ class Estimate:
     minutes: float = MINUTES
 
     def words(self) -> str:
-        """The cost in sentences."""
+        """Return the cost in sentences."""
         known = "; how long that takes here is known once one was built"
         if self.seconds:
             known = f", {roughly(self.seconds)} here"
@@ -57,32 +65,42 @@ class Estimate:
             limit = self.minutes * MODEL_SHARE
             took = f", each {span(self.reply)} here" if self.reply else ""
             asked = (
-                f"{self.writer} writes questions and checks them, for at most {limit:.0f} minutes: up to {BY_MODEL_AT_MOST * CALLS_EACH:,} "
-                f"replies of about {READ_EACH + WRITTEN_EACH:,} tokens{took}; names in the texts give the others."
+                f"{self.writer} writes questions and checks them, for at most {limit:.0f} "
+                f"minutes: up to {BY_MODEL_AT_MOST * CALLS_EACH:,} replies of about "
+                f"{READ_EACH + WRITTEN_EACH:,} tokens{took}; names in the texts give the others."
             )
         else:
             asked = "Questions are made from names in the texts, and no language model is asked."
-        asking = f"How many of up to {MOST_QUESTIONS} are asked is measured, so that all of it takes about {self.minutes:.0f} minutes."
+        asking = (
+            f"How many of up to {MOST_QUESTIONS} are asked is measured, so that all of it takes "
+            f"about {self.minutes:.0f} minutes."
+        )
         if self.seconds is not None and self.seconds > self.minutes * 60:
-            asking = f"The graphs alone take longer than {self.minutes:.0f} minutes; then {LEAST} questions are asked."
+            asking = (
+                f"The graphs alone take longer than {self.minutes:.0f} minutes; then {LEAST} "
+                "questions are asked."
+            )
         return f"{graphs} {asked} {asking}"
 
 
 def instances() -> tuple[Instance, ...]:
-    """The methods that are held against one another, those without a graph first."""
+    """Return the methods to compare, those without a graph first."""
     known = catalogue()
     return tuple(known[id] for id in (*PLAIN, *GRAPHS))
 
 
 def kinds() -> list[str]:
-    """The kinds of graphs that they run on, the chunks first."""
+    """Return the kinds of graphs that the methods run on, chunks first."""
     return list(
         dict.fromkeys(kind for instance in instances() if (kind := build_of(instance.line)))
     )
 
 
 def usual_writer(models: Models) -> str:
-    """Who writes the questions unless it is said: the language model of the role “answer” where it is here."""
+    """Return the default writer of the questions.
+
+    It is the language model of the role “answer” if that is available, else names.
+    """
     return BY_MODEL if models.info(ROLE).present else BY_NAMES
 
 
@@ -93,8 +111,11 @@ def estimate(
     minutes: float = MINUTES,
     watch: Watch = NO_WATCH,
 ) -> Estimate:
-    """What an answer will cost now. The documents are cut into chunks for that, and nothing else is done. Raises BadInput, StoreError, and
-    what `watch` raises."""
+    """Return the expected cost of an answer.
+
+    The documents are cut into chunks for that, and nothing else is run. Raises BadInput,
+    StoreError, and the errors of `watch`.
+    """
     wanted = [build_for(corpus, kind) for kind in kinds()]
     absent = [one for one in wanted if not status(corpus, one).current]
     asked = [

@@ -1,4 +1,7 @@
-"""Which method the In-depth Analysis recommends for a kind of question (Figure 13), and how it did on one's own texts."""
+"""Roadmap of the In-depth Analysis (Figure 13): the recommended method for a kind of question.
+
+The recommendation is reported with the method's result on the user's own texts.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ FILE = Path(__file__).with_name("roadmap.toml")
 
 @dataclass(frozen=True)
 class Asked:
-    """A question of the roadmap: its key, its text, and what may be answered, by key with words."""
+    """A question of the roadmap: its key, its text, and the possible answers by key."""
 
     key: str
     title: str
@@ -25,9 +28,12 @@ class Asked:
 
 @dataclass(frozen=True)
 class Leaf:
-    """A recommendation: the answers that lead to it in their order, the instance and the paper's name of it, what the paper says and where.
+    """A recommendation of the roadmap.
 
-    `inferred` says by what it was decided where the figure leaves it open, and `also` is the instance that the paper proposes itself.
+    `when` holds the answers that lead to it, in order. `method` is the instance and `name` the
+    paper's name of it. `said` is the paper's statement and `place` its location. `inferred` says
+    how the choice was made if the figure leaves it open. `also` is the instance that the paper
+    itself proposes.
     """
 
     when: Mapping[str, str]
@@ -40,7 +46,7 @@ class Leaf:
     also_said: str = ""
 
     def words(self) -> list[str]:
-        """It in sentences, with its place in the paper."""
+        """Return the recommendation as sentences, with its place in the paper."""
         found = [f"The paper recommends {self.name} here ({PLACE}): {self.said} ({self.place}.)"]
         return [*found, *filter(None, [self.inferred, self.also_said])]
 
@@ -50,7 +56,7 @@ PLACE = "In-depth Analysis of Graph-based RAG, Figure 13"
 
 @cache
 def questions() -> dict[str, Asked]:
-    """The questions of the roadmap, by key."""
+    """Return the questions of the roadmap, by key."""
     return {
         key: Asked(key, one["title"], one["options"]) for key, one in _file()["questions"].items()
     }
@@ -58,7 +64,7 @@ def questions() -> dict[str, Asked]:
 
 @cache
 def leaves() -> tuple[Leaf, ...]:
-    """The recommendations, in the order of the figure."""
+    """Return the recommendations, in the order of the figure."""
     return tuple(
         Leaf(place=one["from"], **{key: value for key, value in one.items() if key != "from"})
         for one in _file()["leaves"]
@@ -66,9 +72,10 @@ def leaves() -> tuple[Leaf, ...]:
 
 
 def advised(answers: Mapping[str, str]) -> Leaf | Asked:
-    """The recommendation for these answers, or the question that is to be answered next.
+    """Return the recommendation for some answers, or the next question to be answered.
 
-    Answers to questions that are not on the way are passed over. Raises BadInput for a question or an answer that there is not.
+    Answers to questions that are not on the way are ignored. Raises BadInput for an unknown
+    question or answer.
 
     >>> from core.evaluation.advice.roadmap import advised
     >>> advised({"kind": "specific", "depth": "simple", "chunks": "human"}).name
@@ -82,7 +89,8 @@ def advised(answers: Mapping[str, str]) -> Leaf | Asked:
             raise BadInput(f"The roadmap has no question “{key}”.{nearest(key, known)}")
         if value not in known[key].options:
             raise BadInput(
-                f"“{value}” is no answer to “{known[key].title}”.{nearest(value, known[key].options)}"
+                f"“{value}” is no answer to "
+                f"“{known[key].title}”.{nearest(value, known[key].options)}"
             )
     left, way = leaves(), dict[str, str]()
     while True:
@@ -96,14 +104,18 @@ def advised(answers: Mapping[str, str]) -> Leaf | Asked:
 
 
 def read_answers(text: str) -> dict[str, str]:
-    """The answers of a text such as `specific,complex,low,more`, each to the question that is next. Raises BadInput for one that is no
-    answer, or for more than there are questions."""
+    """Return the answers in a text such as `specific,complex,low,more`, by question.
+
+    Each word answers the next question. Raises BadInput for a word that is no answer, or if there
+    are more words than questions.
+    """
     answers: dict[str, str] = {}
     for word in filter(None, map(str.strip, text.split(","))):
         asked = advised(answers)
         if isinstance(asked, Leaf):
             raise BadInput(
-                f"“{word}” is one answer too many: {', '.join(answers.values())} leads to {asked.name} already."
+                f"“{word}” is one answer too many: {', '.join(answers.values())} leads to "
+                f"{asked.name} already."
             )
         if word not in asked.options:
             raise BadInput(
@@ -114,21 +126,34 @@ def read_answers(text: str) -> dict[str, str]:
 
 
 def measured(leaf: Leaf, shares: Mapping[str, float], names: Mapping[str, str], n: int) -> str:
-    """How the recommended method did on one's own texts, beside the best there, in a sentence. `shares` are by instance the gold passages
-    among the first four, of `n` made questions; `names` what instances are called.
+    """Return a sentence on the recommended method's result on the user's texts.
+
+    `shares` holds the share of gold passages among the first four by instance, over `n` made
+    questions. `names` holds the names of the instances. The sentence also names the best method.
 
     >>> from core.evaluation.advice.roadmap import leaves, measured
-    >>> measured(leaves()[0], {"vanilla-rag": 0.5, "hybrid": 0.75}, {"vanilla-rag": "Vectors", "hybrid": "Both"}, 40)
-    'On these texts (40 made questions): Vectors .50 of the gold passages among the first four; the best is Both with .75.'
+    >>> measured(leaves()[0], {"vanilla-rag": 0.5, "hybrid": 0.75},
+    ...          {"vanilla-rag": "Vectors", "hybrid": "Both"}, 40)
+    'On these texts (40 made questions): Vectors .50 of the gold passages among the first four; the
+    best is Both with .75.'
     """
     if leaf.when.get("kind") == "abstract":
-        return "Overviews were not compared on these texts: write-questions makes questions for that, and judge compares the answers."
+        return (
+            "Overviews were not compared on these texts: write-questions makes questions for "
+            "that, and judge compares the answers."
+        )
     if not shares:
         return "Nothing was measured on these texts yet."
     if leaf.method not in shares:
-        return f"{leaf.name} was not among the methods that were asked on these texts: evaluate --instances {leaf.method} asks it."
+        return (
+            f"{leaf.name} was not among the methods that were asked on these texts: evaluate "
+            f"--instances {leaf.method} asks it."
+        )
     best = max(shares, key=lambda one: shares[one])
-    here = f"{names[leaf.method]} {figure(shares[leaf.method])} of the gold passages among the first four"
+    here = (
+        f"{names[leaf.method]} {figure(shares[leaf.method])} of the gold passages among the first "
+        "four"
+    )
     if shares[leaf.method] == shares[best]:
         rest = "the best of all"
     else:

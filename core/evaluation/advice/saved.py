@@ -1,4 +1,7 @@
-"""What an answer to “do I need a graph?” rests on, saved beside its corpus while it is made, so that it goes on after a stop."""
+"""Saved state of the answer to “do I need a graph?”.
+
+It is saved in the folder of the corpus while the work proceeds, so that the work can be resumed.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +17,31 @@ from core.indexes.place import keep
 from core.io import digests
 from core.io.plain import from_plain
 
-FILE = "advice.json"  # in the folder of a corpus
+FILE = "advice.json"  # file name in the folder of a corpus
 VERSION = 1
 BY_MODEL, BY_NAMES = "model", "names"
-LONGEST_NAME = 34  # of a corpus, in the name of its set of made questions
+LONGEST_NAME = 34  # characters of a corpus's name that the name of its set of made questions keeps
 
 
 @dataclass(frozen=True)
 class Advice:
-    """How far an answer is. `corpus` is the digest of the documents, `by` who writes the questions, `minutes` the time that it may take.
+    """State of an answer to “do I need a graph?”.
 
-    `graphs` are the titles of the graphs that methods ran on, and whether a language model read or wrote for each. `set` is empty until
-    the questions are made, `counts` says how many there are by kind, `left` how many candidates gave none, by kind and reason. `size` is
-    how many of them are asked, 0 until that is measured, `run` the number of the evaluation, and `seconds` what it took so far. Once it
-    is done, `headline` is the answer in a sentence.
+    Parameters
+    ----------
+    corpus : digest of the documents.
+    by : who writes the questions, `BY_MODEL` or `BY_NAMES`.
+    minutes : time that the answer may take.
+    graphs : for each graph that methods ran on, by title, whether a language model read or wrote
+        for it.
+    set : name of the question set, empty until the questions are made.
+    counts : number of questions by kind.
+    left : number of candidates that gave no question, by kind and reason.
+    size : number of questions to ask, 0 until that is measured.
+    run : number of the evaluation.
+    seconds : time taken so far.
+    done : whether the answer is finished.
+    headline : the finished answer in one sentence.
     """
 
     corpus: str
@@ -47,14 +61,16 @@ class Advice:
     version: int = VERSION
 
     def same(self, other: Advice) -> bool:
-        """Whether the other answers the same for the same documents, however far it is."""
+        """Return whether another answer has the same documents and settings."""
         parts = lambda one: (one.version, one.corpus, one.by, one.seed, one.minutes)
         return parts(self) == parts(other)
 
 
 def saved_advice(corpus: Corpus) -> Advice | None:
-    """The last answer of a corpus, or how far it is; None where there is none that can be read. Its digest says whether it is of the
-    documents as they are."""
+    """Return the last answer of a corpus or its progress, None if nothing readable is saved.
+
+    The answer's digest tells whether it belongs to the current documents.
+    """
     try:
         return from_plain(
             Advice, digests.check_marked(json.loads(_file(corpus).read_text("utf-8")))
@@ -64,7 +80,10 @@ def saved_advice(corpus: Corpus) -> Advice | None:
 
 
 def save(corpus: Corpus, advice: Advice) -> Advice:
-    """The advice, saved beside its corpus. Raises StoreError."""
+    """Save the advice in the folder of its corpus and return it.
+
+    Raises StoreError.
+    """
     keep(
         _file(corpus),
         lambda stream: stream.write(json.dumps(digests.marked(_plain(advice)), indent=1).encode()),
@@ -73,7 +92,7 @@ def save(corpus: Corpus, advice: Advice) -> Advice:
 
 
 def set_name(corpus: str) -> str:
-    """The name of the set of questions made from a corpus of that name.
+    """Return the name of the set of questions made from a corpus.
 
     >>> from core.evaluation.advice.saved import set_name
     >>> set_name("reports")

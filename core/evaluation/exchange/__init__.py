@@ -1,1 +1,1 @@
-"""What an evaluation found, in the files that other tools read."""
+"""Export of evaluation results to the files that other tools read."""

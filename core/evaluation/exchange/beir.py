@@ -1,4 +1,4 @@
-"""A corpus as BEIR has it: its documents, its questions, and which documents are relevant to each."""
+"""Export of a corpus in BEIR's format: documents, questions and relevance judgements."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from core.io.json_text import json_text
 
 
 def write_beir(corpus: Corpus, folder: Path) -> dict[str, int]:
-    """Writes `corpus.jsonl`, `queries.jsonl` and `qrels/SET.tsv` for each question set with gold documents; how many rows each file has. A
-    gold passage counts as its document; an id of a question that is there already gets the set's name in front. Raises BadInput."""
+    """Write a corpus in BEIR's format and return the number of rows of each file.
+
+    The files are `corpus.jsonl`, `queries.jsonl` and one tsv file in `qrels` for each question set
+    with gold documents. A gold passage counts as its document. A question id that occurs twice gets
+    its set's name as a prefix. Raises BadInput.
+    """
     counts: dict[str, int] = {}
     try:
         (folder / "qrels").mkdir(parents=True, exist_ok=True)

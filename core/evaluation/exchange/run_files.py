@@ -1,4 +1,7 @@
-"""An evaluation as files of other tools: TREC runs and qrels, RAGAS rows and BenchmarkQED's answers."""
+"""Export of an evaluation for other tools.
+
+The formats are TREC runs and qrels, RAGAS rows and BenchmarkQED answers.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ READ_ME = (
 
 @dataclass(frozen=True)
 class _Found:
-    """What an instance has for a question: documents with scores, best first; the texts that were read, and the answer."""
+    """Result of an instance for a question.
+
+    It holds documents with scores, best first, the texts that were read, and the answer.
+    """
 
     question: Question
     documents: tuple[tuple[str, float], ...]
@@ -43,8 +49,12 @@ class _Found:
 
 
 def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> dict[str, str]:
-    """The texts of the files by their names: for each instance a TREC run, RAGAS rows and BenchmarkQED's answers, and the qrels of all
-    questions. Files that would be empty are left out. Raises BadInput where nothing of the run can be opened."""
+    """Return the texts of the exported files, by file name.
+
+    For each instance there is a TREC run, a file of RAGAS rows and one of BenchmarkQED answers. One
+    more file has the qrels of all questions. Empty files are left out. Raises BadInput if nothing
+    of the run can be opened.
+    """
     drawn = store.drawn(run.id)
     answers = {
         (row.instance, row.question.id): row.outcome.answer.text
@@ -76,7 +86,10 @@ def run_files(engine: Any, store: Store, run: Run, watch: Watch = NO_WATCH) -> d
 def write_run_files(
     engine: Any, store: Store, run: Run, folder: Path, watch: Watch = NO_WATCH
 ) -> list[Path]:
-    """The files of a run, written into a folder that is made where it is not there. Raises BadInput."""
+    """Write the exported files of a run into a folder, which is created if missing.
+
+    Raises BadInput.
+    """
     files = run_files(engine, store, run, watch)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -88,7 +101,7 @@ def write_run_files(
 
 
 def run_zip(engine: Any, store: Store, run: Run) -> bytes:
-    """The files of a run in a zip."""
+    """Return the exported files of a run as a zip file."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
         for name, text in run_files(engine, store, run).items():
@@ -98,7 +111,9 @@ def run_zip(engine: Any, store: Store, run: Run) -> bytes:
 
 
 def trec_id(id: str) -> str:
-    """An id as TREC's columns take it: blanks as %20.
+    """Return an id that fits into TREC's columns.
+
+    Blanks and per cent signs are percent-encoded, such as %20.
 
     >>> from core.evaluation.exchange.run_files import trec_id
     >>> trec_id("Ed Wood (film)"), trec_id("d7")
@@ -107,7 +122,7 @@ def trec_id(id: str) -> str:
     return NOT_IN_TREC.sub(lambda blank: quote(blank.group()), id) or "-"
 
 
-Answers = dict[tuple[str, str], str]  # by instance and question
+Answers = dict[tuple[str, str], str]  # answers by instance and question
 
 
 def _found(
@@ -119,7 +134,10 @@ def _found(
     answers: Answers,
     watch: Watch = NO_WATCH,
 ) -> Iterator[_Found]:
-    """What an instance has for each question of which it has states; one that cannot be opened any more is left out."""
+    """Yield the result of an instance for each question with saved states.
+
+    Questions that can no longer be opened are left out.
+    """
     for one in drawn:
         watch.check()
         try:
@@ -137,8 +155,10 @@ def _found(
 
 
 def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], ...]:
-    """The documents of the chunks that were handed on, each at its first place, with the ranking's scores where they fall from document to
-    document, else with one over the place."""
+    """Return the documents of the chunks that were handed on, each at its first rank.
+
+    The scores are the ranking's if they fall strictly from document to document, else 1 / rank.
+    """
     order = chunk_order(graph, state)
     if order is None or graph.columns.chunks is None:
         return ()
@@ -160,7 +180,10 @@ def _documents(graph: KnowledgeGraph, state: State) -> tuple[tuple[str, float], 
 
 
 def _contexts(graph: KnowledgeGraph, state: State) -> tuple[str, ...]:
-    """The texts that the prompt shows, else all that were handed on: passages, or on triples paths in words."""
+    """Return the texts in the prompt, or all that were handed on if there is no prompt.
+
+    The texts are passages, or on triples paths in words.
+    """
     if graph.columns.chunks is None:
         paths = (
             state.paths.items[: state.prompt.paths if state.prompt is not None else None]
@@ -214,7 +237,11 @@ def _qed(one: _Found) -> dict[str, str]:
 
 
 def _free(name: str, files: dict[str, str]) -> str:
-    """The name, with a number where it is taken: in another case too, which macOS and Windows do not tell from it."""
+    """Return a file name, with a number added if it is taken.
+
+    Names that differ only in case count as the same, because macOS and Windows do not distinguish
+    them.
+    """
     taken, (stem, _, ending) = {one.casefold() for one in files}, name.partition(".")
     names = (
         name if count == 1 else f"{stem}-{count}.{ending}" for count in range(1, len(files) + 2)

@@ -1,1 +1,1 @@
-"""What is measured of an answered question, and statistics on it."""
+"""Metrics of an answered question, and statistics over questions."""

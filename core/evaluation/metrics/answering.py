@@ -1,4 +1,4 @@
-"""The text that answers a question, against the known answers."""
+"""Comparison of an answer's text with the known answers."""
 
 from __future__ import annotations
 
@@ -18,35 +18,44 @@ MODEL, READER, EXCERPT, OWN = (
     "nearest sentence",
     "the method itself",
 )
-WHOLE = {"yes", "no", "noanswer"}  # answers that count as a whole only
+WHOLE = {"yes", "no", "noanswer"}  # answers that count only if they are the whole text
 
 
 @dataclass(frozen=True)
 class Answered:
-    """The answer's text, who gave it, how many known answers it holds, and its number of lines that are not empty."""
+    """An answer's text and its agreement with the known answers.
+
+    `by` names its source, `found` is the number of known answers that it contains, and `lines` the
+    number of its non-empty lines.
+    """
 
     text: str
     by: str
     found: int
     lines: int
-    tokens: float | None = None  # share of the words of the known answers that it has
-    joined: bool | None = None  # whether it has all known answers as one string, in their order
-    option: bool | None = (
-        None  # whether the option that is read from it is the right one, where the question has options
-    )
-    own_tokens: float | None = None  # share of its own words that the known answers have
-    exact: bool | None = None  # whether the whole text is a known answer and nothing else
-    parts: float | None = None  # share of the parts of the known answer of which it has a name
+    tokens: float | None = None  # share of the known answers' words that the text contains
+    # Whether the text contains all known answers as one string, in their order.
+    joined: bool | None = None
+    # Whether the chosen option is correct, if the question has options.
+    option: bool | None = None
+    own_tokens: float | None = None  # share of the text's words that occur in the known answers
+    exact: bool | None = None  # whether the text is a known answer and nothing else
+    # Share of the parts of the known answer of which the text contains a name.
+    parts: float | None = None
     joined_tokens: float | None = None  # share of the words of all names of the known answers
 
 
 def answered(graph, state: State) -> Answered | None:
-    """The language model's text, or the answer that came along with what was retrieved; where there is neither, the names the graph reader
-    gives, one a line, or the nearest sentence; against the known answers of the state's question.
+    """Compare the answer of a state with the known answers of its question.
+
+    The text is the language model's, or the answer that an external method returned with its
+    retrieval. Without either, it is the names given by the graph reader, one per line. Without
+    these, it is the nearest sentence. The result is None if there is no text at all.
 
     >>> from core.evaluation.metrics.answering import answered
     >>> from core.types import Question, State
-    >>> found = answered(toy, State(Question("?", answers=("B", "E")), reader=(3, 1)))  # the lines D and B
+    >>> # the lines D and B
+    >>> found = answered(toy, State(Question("?", answers=("B", "E")), reader=(3, 1)))
     >>> found.by, found.found, found.lines
     ('graph reader', 1, 2)
     """
@@ -89,7 +98,7 @@ def answered(graph, state: State) -> Answered | None:
 
 
 def _nearest(text: str, names: Sequence[str]) -> str:
-    """Of an answer's names the one that shares the most words with a text, the first of equal ones."""
+    """Return the name of an answer that shares the most words with a text, the first of equals."""
     return max(names, key=lambda name: (shared_words(text, name), shared_words(name, text)))
 
 
@@ -105,14 +114,19 @@ def exact(text: str, answers: Sequence[str]) -> bool:
 
 
 def shared_words(text: str, gold: str) -> float:
-    """The share of the words of the known answer that a text has, each as often as it has it (SQuAD's token recall; in-depth analysis).
-    With the two in each other's place it is SQuAD's token precision.
+    """Return the share of the known answer's words that a text contains (SQuAD's token recall).
 
-    Both are normalised, and of a script without blanks each letter is a word, as in the scorers of DRCD
-    and CMRC. Where one of them is yes, no or noanswer and the other is not the same, it is 0.
+    A word counts as often as both texts have it. The in-depth analysis uses the same measure. With
+    the arguments swapped it is SQuAD's token precision. Both texts are normalised. In a script
+    without spaces each letter is a word, as in the scorers of DRCD and CMRC. The share is 0 if one
+    text is yes, no or noanswer and the other one differs.
 
     >>> from core.evaluation.metrics.answering import shared_words
-    >>> shared_words("The poor clerk Bob", "Bob Cratchit"), shared_words("No, he was not.", "no"), shared_words("no", "No!")
+    >>> (
+    ...     shared_words("The poor clerk Bob", "Bob Cratchit"),
+    ...     shared_words("No, he was not.", "no"),
+    ...     shared_words("no", "No!"),
+    ... )
     (0.5, 0.0, 1.0)
     >>> shared_words("答案是北京大学。", "北京大学")
     1.0

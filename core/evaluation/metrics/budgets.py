@@ -1,4 +1,4 @@
-"""What a line that reads documents with a re-ranker would have found with less to read, from the trace of one run."""
+"""Results of a reranking method at smaller reading budgets, derived from the trace of one run."""
 
 from __future__ import annotations
 
@@ -14,18 +14,22 @@ from core.graph.texts import chunk_lists, node_chunks
 from core.types import Ranking, State, Step
 
 BUDGETS = tuple(range(10, 101, 10))
-SHOWN = 10  # documents handed on, whose recall is measured
-# that find the same first ones whatever they keep
+SHOWN = 10  # documents handed on, over which recall is measured
+# Operators whose first results do not depend on how many they keep.
 SEARCHES = ("VectorNodes", "SparseNodes", "LearnedSparseNodes", "SimilarPageRank")
 
 
 @dataclass(frozen=True)
 class Budgets:
-    """Of `golds` known documents, or gold nodes of a graph of entities, how many are `found` among the first ten at each of the budgets
-    `of`, and the Topological Recall (`near`) of all that was retrieved there; `near` is empty where the graph has no links.
+    """Results of one question at each reading budget.
 
-    FastInsight, definition 7, takes the nodes retrieved, whatever their number, and its section 5.3.1 says why its curves rise with the
-    budget: more nodes hold more of the known documents. So what counts there is the budget and no cut-off.
+    `golds` is the number of known documents, or of gold nodes in a graph of entities. For each
+    budget in `of`, `found` is the number of them among the first ten, and `near` is the Topological
+    Recall of all that was retrieved. `near` is empty if the graph has no links.
+
+    FastInsight, definition 7, takes all retrieved nodes, whatever their number. Its section 5.3.1
+    explains that its curves rise with the budget because more nodes hold more of the known
+    documents. The limit is therefore the budget and no cut-off.
     """
 
     golds: int
@@ -35,12 +39,17 @@ class Budgets:
 
 
 def budgets(graph: KnowledgeGraph, state: State) -> Budgets | None:
-    """The facts behind figures by budget; None where the line has no budget to vary, or no document is known.
+    """Return the results of one question at each reading budget.
+
+    The result is None if the method has no budget to vary or no document is known.
 
     >>> from core.evaluation.metrics.budgets import budgets
     >>> from core.types import Question
-    >>> state = retrieve("SparseNodes(keep=2)", graph=story, question="cheerful Fred").replace(question=Question("?", gold=("carol",)))
-    >>> budgets(story, state).of[:3], budgets(story, state).found[:3]  # Fred, whatever is read: a search finds the same ten
+    >>> state = retrieve("SparseNodes(keep=2)", graph=story, question="cheerful Fred").replace(
+    ...     question=Question("?", gold=("carol",))
+    ... )
+    >>> # Fred, whatever is read: a search finds the same ten
+    >>> budgets(story, state).of[:3], budgets(story, state).found[:3]
     ((10, 20, 30), (1, 1, 1))
     """
     orders = {
@@ -67,7 +76,10 @@ def budgets(graph: KnowledgeGraph, state: State) -> Budgets | None:
 def _known(
     graph: KnowledgeGraph, gold: Sequence[str]
 ) -> tuple[int, Callable[[Sequence[int]], int]]:
-    """How many documents are known, or nodes of a graph of entities, and how many of them are among some nodes."""
+    """Return the number of known documents and a function that counts them among some nodes.
+
+    In a graph of entities, gold nodes take the place of documents.
+    """
     if not node_chunks(graph):
         nodes = frozenset(known_nodes(graph, gold))
         return len(nodes), lambda order: len(nodes.intersection(order))
@@ -84,11 +96,13 @@ def _known(
 def by_budget(
     trace: tuple[Step, ...], nodes: Ranking | None
 ) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """(budget, order of the nodes) for each budget at which the run is known: it is that at a larger budget, ended there.
+    """Yield (budget, order of the nodes) for each budget whose result can be derived.
 
-    A loop and GAR do not look ahead: a run with a smaller budget does the same until its end, so what stood after a batch is what it
-    would have found. Where no more can be found, that is so for every larger budget up to the run's own. Of a search and a re-ranker
-    behind it, which scores each document by itself, it is the order without those found later. Nothing for other lines.
+    A run with a smaller budget is the same run, ended earlier. `Loop` and GAR (`AdaptiveRerank`) do
+    not look ahead, so the order after a batch is the result at that budget. If nothing more can be
+    found, it is also the result at every larger budget up to the run's own. For a search followed
+    by a reranker that scores each document by itself, the order at a budget is the final order
+    without the nodes found later. Other methods yield nothing.
     """
     steps = [step for step in trace if "entities" in step.sizes]
     if not steps or nodes is None:
@@ -119,7 +133,7 @@ def by_budget(
 
 
 def _of_loop(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """How many nodes there were and their order, at the start and after each round."""
+    """Yield the number of nodes and their order, at the start and after each round."""
     order: tuple[int, ...] = ()
     title = ""
     for frame in step.frames:
@@ -133,7 +147,10 @@ def _of_loop(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
 
 
 def _of_batches(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """How many nodes were read and their order, after each batch of GAR; of equal ones those read later come first."""
+    """Yield the number of nodes read and their order after each batch of GAR.
+
+    Among equal scores, nodes that were read later come first.
+    """
     read: list[tuple[float, int, int]] = []
     for turn, frame in enumerate(step.frames):
         read += [

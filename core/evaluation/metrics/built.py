@@ -1,4 +1,4 @@
-"""What a graph made of documents cost to build."""
+"""Cost of building a graph from documents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Built:
-    """Seconds, and what a language model was asked; None for what is not known, as an earlier build had done a part of it."""
+    """Cost of a build: seconds, language-model calls and tokens.
+
+    A figure is None if it is unknown because an earlier build had done part of the work.
+    """
 
     seconds: float | None = None
     calls: int | None = None
@@ -17,17 +20,21 @@ class Built:
 
 
 def built(report: Mapping[str, Any], asks: bool) -> Built:
-    """What a build cost by its own report (`core.builds.status`); `asks` is whether it asks a language model.
+    """Return the cost of a build from its own report (`core.builds.status`).
 
-    Where chunks had been read by an earlier build, or replies were kept, the seconds of a build from nothing are not known; nor are the
-    tokens where a language model had read chunks earlier. Kept replies count as what they cost when they were made;
-    so does a graph that came with its corpus, its seconds being those of the language model.
+    `asks` says whether the build asks a language model. The seconds of a build from scratch are
+    unknown if an earlier build had read chunks or if replies were reused. The calls and tokens are
+    unknown if a language model had read chunks in an earlier build. Reused replies count with their
+    original cost. So does a graph that was shipped with its corpus; its seconds are those of the
+    language model.
 
     >>> from core.evaluation.metrics.built import built
     >>> used = {"calls": 2, "tokens_in": 900, "tokens_out": 100}
-    >>> built({"counts": {"extracted": 2}, "usage": used, "seconds": {"TokenChunks": 0.5, "DescribedNames": 9.5}}, asks=True)
+    >>> built({"counts": {"extracted": 2}, "usage": used,
+    ...        "seconds": {"TokenChunks": 0.5, "DescribedNames": 9.5}}, asks=True)
     Built(seconds=10.0, calls=2, tokens=1000)
-    >>> built({"counts": {"extracted": 1, "kept": 1}, "usage": used, "seconds": {"DescribedNames": 4.0}}, asks=True)
+    >>> built({"counts": {"extracted": 1, "kept": 1}, "usage": used,
+    ...        "seconds": {"DescribedNames": 4.0}}, asks=True)
     Built(seconds=None, calls=None, tokens=None)
     """
     if came := report.get("shipped"):

@@ -1,4 +1,7 @@
-"""The metrics of LEGO-GraphRAG (technical report and first version), each declared once with the reading it takes."""
+"""Catalogue of all metrics, each declared once with the convention that it follows.
+
+This module declares the metrics of LEGO-GraphRAG (technical report and first version).
+"""
 
 from __future__ import annotations
 
@@ -32,34 +35,41 @@ from core.evaluation.metrics.truthful import DECLARED as TRUTHFUL
 
 LEGO = "LEGO-GraphRAG, both versions; the published code's utils/Evaluation.py"
 BY_NAME = (
-    "An answer counts as found if a node of the subgraph bears its very name, or one that differs by case only. An empty subgraph scores "
-    "0; a question without known answers, and an instance that extracts no subgraph, are left out."
+    "An answer counts as found if a node of the subgraph bears its very name, or one that differs "
+    "by case only. An empty subgraph scores 0; a question without known answers, and an instance "
+    "that extracts no subgraph, are left out."
 )
 BY_TEXT = (
-    "A path is one prediction: its text, as the language model reads it. It holds an answer if the answer, in lower case and without "
-    "punctuation and articles, is a substring of it (one way only), so a short answer may be found inside a longer name. No path at all "
-    "scores 0; a question without known answers is left out. Without a cut-off all paths that the instance hands on count."
+    "A path is one prediction: its text, as the language model reads it. It holds an answer if "
+    "the answer, in lower case and without punctuation and articles, is a substring of it (one "
+    "way only), so a short answer may be found inside a longer name. No path at all scores 0; a "
+    "question without known answers is left out. Without a cut-off all paths that the instance "
+    "hands on count."
 )
 BY_NODE = (
-    "The graph reader needs no language model: it names the ends of all paths that run along the best path's relations, in the order of "
-    "the paths, at most 50; of walks, and of triples that need not begin at the question's entity, every node is such an end. A name "
-    "counts as right if it is that of a known answer, so nothing is matched by substring. No name at all scores 0; a question without "
-    "known answers is left out."
+    "The graph reader needs no language model: it names the ends of all paths that run along the "
+    "best path's relations, in the order of the paths, at most 50; of walks, and of triples that "
+    "need not begin at the question's entity, every node is such an end. A name counts as right "
+    "if it is that of a known answer, so nothing is matched by substring. No name at all scores "
+    "0; a question without known answers is left out."
 )
 IN_ALL = (
-    "Summed over the operators of the line, as each reports it; shared operators are charged to every instance that uses them, and "
-    "judging is not counted."
+    "Summed over the operators of the line, as each reports it; shared operators are charged to "
+    "every instance that uses them, and judging is not counted."
 )
 SECONDS = (
-    "Wall-clock seconds, summed over the operators of the line. An operator that several instances share is run once a question and its "
-    "seconds are charged to each of them. Models remember the vectors and replies of texts they have just seen, so an instance that comes "
-    "after a similar one on the same question is a little faster than it would be alone; the order of the instances therefore turns with "
-    "every question. A run asked to be cold shares nothing and forgets before each instance: then the seconds are those of the instance "
-    "alone. Opening the graph, finding the question's entities, loading models, judging and scoring are not counted."
+    "Wall-clock seconds, summed over the operators of the line. An operator that several "
+    "instances share is run once a question and its seconds are charged to each of them. Models "
+    "remember the vectors and replies of texts they have just seen, so an instance that comes "
+    "after a similar one on the same question is a little faster than it would be alone; the "
+    "order of the instances therefore turns with every question. A run asked to be cold shares "
+    "nothing and forgets before each instance: then the seconds are those of the instance alone. "
+    "Opening the graph, finding the question's entities, loading models, judging and scoring are "
+    "not counted."
 )
 
 
-# a module of LEGO-GraphRAG each, with the stages of operators that it has here
+# Modules of LEGO-GraphRAG, each with its title and the operator stages that it covers here.
 STAGES = {
     "extract": ("extracting the subgraph", ("extract", "filter")),
     "retrieve": ("finding paths or passages", ("retrieve",)),
@@ -68,7 +78,7 @@ STAGES = {
 
 
 def _ranking(part: str, title: str, items: str, convention: str, source: str) -> list[Metric]:
-    """The five metrics of a ranking: of paths, or of the reader's names."""
+    """Return the five metrics of a ranking: of paths, or of the graph reader's names."""
 
     def of(score):
         return lambda outcome, k: score(getattr(outcome, part), outcome.golds, k)
@@ -160,7 +170,8 @@ DECLARED = (
         "components",
         "Weakly connected components",
         "The number of parts of the subgraph that no triple joins, whichever way it runs.",
-        "Of the subgraph as the last operator leaves it, single nodes included; an empty one has none.",
+        "Of the subgraph as the last operator leaves it, single nodes included; an empty one has "
+        "none.",
         subgraph_size("components"),
         "count",
         "lower",
@@ -208,7 +219,8 @@ DECLARED = (
         "Text holds a right answer (Hits@1)",
         "1 if the one generated text holds any known answer, else 0.",
         BY_ANSWER
-        + " It is no rank metric. The first version's words, exact match accuracy, are not what its code does.",
+        + " It is no rank metric. The first version's words, exact match accuracy, are not what "
+        "its code does.",
         answer_hit,
         source=f"{LEGO}, eval_hit",
     ),
@@ -225,45 +237,53 @@ DECLARED = (
         "token_recall",
         "Answer token recall",
         "Share of the words of the known answers, all taken together, that the generated text has.",
-        "Of an answer with aliases the name with most words in common counts. "
-        "In lower case and without articles and punctuation of any script, each word as often as both have it; in a script without blanks "
-        "each letter is a word, as in the scorers of DRCD and CMRC. Ways to write the same count as one. Where one of both is yes, no or "
-        "noanswer and they differ, 0. Where no language model is asked the text is the reader's. A question without known answers is left out.",
+        "Of an answer with aliases the name with most words in common counts. In lower case and "
+        "without articles and punctuation of any script, each word as often as both have it; in a "
+        "script without blanks each letter is a word, as in the scorers of DRCD and CMRC. Ways to "
+        "write the same count as one. Where one of both is yes, no or noanswer and they differ, "
+        "0. Where no language model is asked the text is the reader's. A question without known "
+        "answers is left out.",
         token_recall,
         source="In-depth Analysis of Graph-based RAG (Recall); SQuAD",
     ),
     Metric(
         "token_recall_joined",
         "Answer token recall, all names",
-        "Share of the words of all names of the known answers, taken together, that the generated text has.",
-        "As answer token recall, which takes of each answer the one name that has most words in common with the text. Here aliases are "
-        "joined, as by the published code, so that a right answer in other words than most of its aliases scores little.",
+        "Share of the words of all names of the known answers, taken together, that the generated "
+        "text has.",
+        "As answer token recall, which takes of each answer the one name that has most words in "
+        "common with the text. Here aliases are joined, as by the published code, so that a right "
+        "answer in other words than most of its aliases scores little.",
         token_recall_joined,
         source="In-depth Analysis of Graph-based RAG (Recall on PopQA and PopAll); its code",
     ),
     Metric(
         "token_f1",
         "Answer token F1",
-        "Harmonic mean of answer token recall and of the share of the generated text's words that the known answers have.",
-        "Words are counted as for answer token recall. A long text loses what it gains there, so that answers of different lengths, or to "
-        "questions whose known answers are sentences, can be compared.",
+        "Harmonic mean of answer token recall and of the share of the generated text's words that "
+        "the known answers have.",
+        "Words are counted as for answer token recall. A long text loses what it gains there, so "
+        "that answers of different lengths, or to questions whose known answers are sentences, "
+        "can be compared.",
         token_f1,
         source="SQuAD",
     ),
     Metric(
         "f1",
         "Answer F1, whole text",
-        "F1 with the whole text as the one prediction: its precision is 1 if it holds any known answer; over a set, the mean of it.",
+        "F1 with the whole text as the one prediction: its precision is 1 if it holds any known "
+        "answer; over a set, the mean of it.",
         BY_ANSWER
-        + " So it is 2R / (1 + R) where anything is found. The first version's words define the F1 of the mean precision and "
-        "recall; the summary shows that one beside it.",
+        + " So it is 2R / (1 + R) where anything is found. The first version's words define the "
+        "F1 of the mean precision and recall; the summary shows that one beside it.",
         answer_f1,
         source=f"{LEGO}, and Generate.py",
     ),
     Metric(
         "f1_lines",
         "Answer F1, by lines",
-        "F1 with every line of the text as a prediction: precision is found answers over lines that are not empty.",
+        "F1 with every line of the text as a prediction: precision is found answers over lines "
+        "that are not empty.",
         BY_ANSWER
         + " Several answers on one line are one prediction, and precision is never taken above 1.",
         answer_f1_by_lines,
@@ -273,8 +293,9 @@ DECLARED = (
         "judge@1",
         "Judge@1",
         "1 if a language model judges the answer to be right, else 0.",
-        "The model of the role judge sees question, known answers and the answer, and replies under a schema. A reply that cannot be used "
-        "is recorded and left out. The report used Qwen2-72B with a prompt that it does not print; this one is Hopscope's own.",
+        "The model of the role judge sees question, known answers and the answer, and replies "
+        "under a schema. A reply that cannot be used is recorded and left out. The report used "
+        "Qwen2-72B with a prompt that it does not print; this one is Hopscope's own.",
         judged_right,
         source="LEGO-GraphRAG, technical report, B.4",
     ),
@@ -359,19 +380,21 @@ METRICS: dict[str, Metric] = {metric.base: metric for metric in DECLARED}
 """Every metric by its name without a cut-off."""
 
 REPORTED = (
-    "subgraph_precision subgraph_recall subgraph_f1 subgraph_hit components subgraph_nodes path_count "
-    "path_precision@32 path_recall@32 path_f1@32 path_hit@32 path_hit@10 path_hit@1 path_mrr reader_hit@1 reader_recall reader_f1 "
-    "passage_recall@4 passage_recall@10 passage_precision@4 capped_recall@10 ndcg@10 topological_recall@10 miss_tr@10 context_recall "
-    "context_precision "
-    "hits@1 accuracy recall token_recall token_f1 str_em option f1 f1_lines judge@1 accurate missing hallucination truthfulness "
-    "nearness supported "
-    "seconds calls tokens_in tokens_out tokens texts build_seconds build_calls build_tokens"
+    "subgraph_precision subgraph_recall subgraph_f1 subgraph_hit components subgraph_nodes "
+    "path_count path_precision@32 path_recall@32 path_f1@32 path_hit@32 path_hit@10 path_hit@1 "
+    "path_mrr reader_hit@1 reader_recall reader_f1 passage_recall@4 passage_recall@10 "
+    "passage_precision@4 capped_recall@10 ndcg@10 topological_recall@10 miss_tr@10 context_recall "
+    "context_precision hits@1 accuracy recall token_recall token_f1 str_em option f1 f1_lines "
+    "judge@1 accurate missing hallucination truthfulness nearness supported seconds calls "
+    "tokens_in tokens_out tokens texts build_seconds build_calls build_tokens"
 ).split()
 """What a summary shows unless asked otherwise."""
 
 
 def metric(name: str) -> Metric:
-    """The metric of a canonical name. Raises BadParameter with the nearest valid name.
+    """Return the metric with a canonical name.
+
+    Raises BadParameter, which names the nearest valid name.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> metric("path_hit@32").name, metric("path_hit@32").k, metric("seconds").better

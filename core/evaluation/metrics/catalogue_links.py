@@ -1,4 +1,4 @@
-"""The metrics of ranked documents and of corpus graphs, each declared once with the reading it takes."""
+"""Declarations of the metrics of ranked documents and of corpus graphs, with their conventions."""
 
 from __future__ import annotations
 
@@ -16,30 +16,40 @@ from core.evaluation.metrics.formulas_links import (
 from core.evaluation.metrics.metric import Metric
 
 DOCUMENTS = (
-    "By documents, each at the place of its first chunk, over the first k chunks that the line kept; where it keeps fewer than k, over all "
-    "of them and by the same divisor, so that what it lacks counts as missed. A question whose documents are not known, and an instance "
-    "that seeks none, are left out."
+    "By documents, each at the place of its first chunk, over the first k chunks that the line "
+    "kept; where it keeps fewer than k, over all of them and by the same divisor, so that what it "
+    "lacks counts as missed. A question whose documents are not known, and an instance that seeks "
+    "none, are left out."
 )
-FIRST = "The first k are those of the chunks that the line kept, all of these where it keeps fewer than k. "
+FIRST = (
+    "The first k are those of the chunks that the line kept, all of these where it keeps fewer "
+    "than k. "
+)
 GOLD_NODES = (
-    "In a graph of entities the gold nodes are all those that come from a chunk of a gold document, whatever else they come from; a gold "
-    "document of which no node comes has none. Where documents are nodes, they are the documents; of one in several chunks each."
+    "In a graph of entities the gold nodes are all those that come from a chunk of a gold "
+    "document, whatever else they come from; a gold document of which no node comes has none. "
+    "Where documents are nodes, they are the documents; of one in several chunks each."
 )
 WALK = (
-    "u is the sum of ln(1 + degree) over the nodes of the shortest path from a retrieved document to the known one, except that one; the "
-    "least over those retrieved. Links count both ways and once; of shortest paths the one with the least sum is taken. A document that no "
-    "path leads to counts 0. In a graph of entities its nodes take the place of documents, and gold nodes that of known ones. "
+    "u is the sum of ln(1 + degree) over the nodes of the shortest path from a retrieved document "
+    "to the known one, except that one; the least over those retrieved. Links count both ways and "
+    "once; of shortest paths the one with the least sum is taken. A document that no path leads "
+    "to counts 0. In a graph of entities its nodes take the place of documents, and gold nodes "
+    "that of known ones. "
     f"{GOLD_NODES} All of them count, exactly."
 )
 BY_NODE = (
-    f"{GOLD_NODES} Over the first k nodes that the line kept; where it keeps fewer than k, over all of them and by the same divisor. A "
+    f"{GOLD_NODES} Over the first k nodes that the line kept; where it keeps fewer than k, over "
+    f"all of them and by the same divisor. A "
     "question without gold nodes, and an instance that seeks no nodes, are left out."
 )
 BUDGET = (
-    "For budgets of 10, 20 and so on to 100, from the trace of one run: loops and GAR do not look ahead, so what stood after a batch is "
-    "what a run with that budget finds; without smoothing a re-ranker scores each document by itself; a search alone hands on the same "
-    "ten at every budget, and retrieves as many as the budget allows. Lines of other kinds, and budgets above the line's own or between "
-    "two batches, have no number. In a graph of entities its nodes are counted, and the known ones are its gold nodes."
+    "For budgets of 10, 20 and so on to 100, from the trace of one run: loops and GAR do not look "
+    "ahead, so what stood after a batch is what a run with that budget finds; without smoothing a "
+    "re-ranker scores each document by itself; a search alone hands on the same ten at every "
+    "budget, and retrieves as many as the budget allows. Lines of other kinds, and budgets above "
+    "the line's own or between two batches, have no number. In a graph of entities its nodes are "
+    "counted, and the known ones are its gold nodes."
 )
 SOURCE = "FastInsight, section 4.3"
 
@@ -58,7 +68,8 @@ LINKED = (
     Metric(
         "ndcg",
         "nDCG",
-        "Gain of the known documents among the first k, discounted by place, over that of the best order.",
+        "Gain of the known documents among the first k, discounted by place, over that of the "
+        "best order.",
         DOCUMENTS + " Every known document gains 1, discounted by log2(1 + place).",
         ndcg,
         known="gold",
@@ -89,7 +100,8 @@ LINKED = (
     Metric(
         "node_ndcg",
         "nDCG of gold nodes",
-        "Gain of the gold nodes among the first k nodes found, discounted by place, over that of the best order.",
+        "Gain of the gold nodes among the first k nodes found, discounted by place, over that of "
+        "the best order.",
         BY_NODE + " Every gold node gains 1, discounted by log2(1 + place).",
         node_ndcg,
         known="gold",
@@ -99,7 +111,8 @@ LINKED = (
     Metric(
         "topological_recall",
         "Topological Recall",
-        "Mean of 1 / (1 + u) over the known documents: 1 for those among the first k, less the further away they are in the graph.",
+        "Mean of 1 / (1 + u) over the known documents: 1 for those among the first k, less the "
+        "further away they are in the graph.",
         FIRST + WALK,
         topological_recall,
         known="gold",
@@ -121,7 +134,8 @@ LINKED = (
     Metric(
         "budget_recall",
         "Capped recall @10 by budget",
-        "Capped recall @10 of the line, had it read so many documents at most: the cut-off is the budget.",
+        "Capped recall @10 of the line, had it read so many documents at most: the cut-off is the "
+        "budget.",
         BUDGET,
         recall_at_budget,
         source=SOURCE,
@@ -130,7 +144,8 @@ LINKED = (
     Metric(
         "budget_topological_recall",
         "Topological Recall by budget",
-        "Topological Recall of all documents that the line would have retrieved with that budget: the cut-off is the budget.",
+        "Topological Recall of all documents that the line would have retrieved with that budget: "
+        "the cut-off is the budget.",
         f"{BUDGET} {WALK}",
         topological_at_budget,
         source=SOURCE,

@@ -1,4 +1,7 @@
-"""The metrics of answers by their words, of documents and of the graphs made of them, each declared once with the reading it takes."""
+"""Declarations of the metrics of answers, of documents and of graph building.
+
+Each metric is declared once, with the convention that it follows.
+"""
 
 from __future__ import annotations
 
@@ -20,31 +23,39 @@ from core.evaluation.metrics.formulas_texts import (
 from core.evaluation.metrics.metric import Metric
 
 BY_ANSWER = (
-    "An answer counts as found if, in lower case and without punctuation and articles, it is a substring of the text (one way only); one "
-    "that is nothing but these is found only where the texts are the same. Ways to write the same, as other quotation marks, dashes, "
-    "full-width or decomposed letters, count as one; a number is not found within another one. "
-    "Where the set has aliases of an answer, any of them counts. "
-    "Where no language model is asked, the text is the graph reader's names, one a line, or on documents the nearest sentence, and the "
-    "table says so. A text that repeats the question counts as right where an answer is part of it. A question without known answers is "
-    "left out."
+    "An answer counts as found if, in lower case and without punctuation and articles, it is a "
+    "substring of the text (one way only); one that is nothing but these is found only where the "
+    "texts are the same. Ways to write the same, as other quotation marks, dashes, full-width or "
+    "decomposed letters, count as one; a number is not found within another one. Where the set "
+    "has aliases of an answer, any of them counts. Where no language model is asked, the text is "
+    "the graph reader's names, one a line, or on documents the nearest sentence, and the table "
+    "says so. A text that repeats the question counts as right where an answer is part of it. A "
+    "question without known answers is left out."
 )
 DEPTH = "In-depth Analysis of Graph-based RAG"
 IN_DEPTH = " The text need not be the answer alone."
-ALCE = " A part is a group of aliases where the set has such groups (ALCE's short_answers), of which one is enough, else a known answer."
+ALCE = (
+    " A part is a group of aliases where the set has such groups (ALCE's short_answers), of which "
+    "one is enough, else a known answer."
+)
 BUILT = (
-    "Of the line's own graph, as the last run of its build reports; the same for every question. Left out where that run took "
-    "up what an earlier one had read, as the whole is not known then. Replies that were kept count with the tokens that they had cost. "
-    "Vectors that were kept are not made again."
+    "Of the line's own graph, as the last run of its build reports; the same for every question. "
+    "Left out where that run took up what an earlier one had read, as the whole is not known "
+    "then. Replies that were kept count with the tokens that they had cost. Vectors that were "
+    "kept are not made again."
 )
 
 PASSAGES = (
     Metric(
         "passage_recall",
         "Gold passages retrieved",
-        "Share of the passages that the answer rests on of which a chunk is among the (first k) chunks found.",
-        "By the documents of the chunks that the line kept: over the first k of them, over all of them where it keeps fewer than k or "
-        "there is no cut-off; a run gives a line that never keeps k no figure at k. A node of a tree or a passage graph that is a chunk "
-        "counts as one. A question whose passages are not known, and an instance that seeks no chunks, are left out.",
+        "Share of the passages that the answer rests on of which a chunk is among the (first k) "
+        "chunks found.",
+        "By the documents of the chunks that the line kept: over the first k of them, over all of "
+        "them where it keeps fewer than k or there is no cut-off; a run gives a line that never "
+        "keeps k no figure at k. A node of a tree or a passage graph that is a chunk counts as "
+        "one. A question whose passages are not known, and an instance that seeks no chunks, are "
+        "left out.",
         passage_recall,
         known="gold",
         source="recall at k of passages; BEIR",
@@ -55,17 +66,18 @@ PASSAGES = (
         "context_recall",
         "Answers in the prompt",
         "Share of the known answers whose words the prompt shows.",
-        "On documents by the text of the tables, the question aside, as answers are found in texts; on triples by the nodes of the paths "
-        "shown. Yes and no are left out. A question without known answers is left out.",
+        "On documents by the text of the tables, the question aside, as answers are found in "
+        "texts; on triples by the nodes of the paths shown. Yes and no are left out. A question "
+        "without known answers is left out.",
         context_recall,
     ),
     Metric(
         "passage_precision",
         "Gold among the chunks",
         "Share of the (first k) chunks found that are of a passage that the answer rests on.",
-        "By the documents of the chunks that the line kept; without a cut-off over all of them, with one over k, as trec_eval counts, "
-        "where the line keeps fewer than k too. A question whose passages are not known, and an instance that seeks no chunks, are left "
-        "out.",
+        "By the documents of the chunks that the line kept; without a cut-off over all of them, "
+        "with one over k, as trec_eval counts, where the line keeps fewer than k too. A question "
+        "whose passages are not known, and an instance that seeks no chunks, are left out.",
         passage_precision,
         known="gold",
         source="precision at k of passages; trec_eval",
@@ -76,8 +88,8 @@ PASSAGES = (
         "context_precision",
         "Gold among the chunks in the prompt",
         "Share of the chunks that the prompt shows that are of a passage that the answer rests on.",
-        "Unranked; rows of entities, relations and reports are not counted. A prompt without a chunk scores 0; a question whose passages "
-        "are not known is left out.",
+        "Unranked; rows of entities, relations and reports are not counted. A prompt without a "
+        "chunk scores 0; a question whose passages are not known is left out.",
         context_precision,
         known="gold",
         source="context precision, by known passages instead of a judging model",
@@ -86,8 +98,8 @@ PASSAGES = (
         "summaries",
         "Summaries among what was found",
         "Share of the nodes found in a tree that are summaries, not chunks.",
-        "Of all that the line found, whether the prompt has room for it or not. Neither more nor less is better. Left out on graphs that "
-        "are no tree of summaries.",
+        "Of all that the line found, whether the prompt has room for it or not. Neither more nor "
+        "less is better. Left out on graphs that are no tree of summaries.",
         summaries,
         better="neither",
         source=f"{DEPTH}, Exp. 4",
@@ -101,9 +113,10 @@ ANSWERS = (
         "1 if the generated text holds a known answer, else 0.",
         BY_ANSWER
         + IN_DEPTH
-        + " With one known answer this is the paper's accuracy to the letter. Of several its code asks for all of them as "
-        "one string, in their order, which lists of aliases never are; that reading is accuracy_joined. Yes and no count as words of "
-        "their own, not as the no of know.",
+        + " With one known answer this is the paper's accuracy to the letter. Of several its "
+        "code asks for all of them as one string, in their order, which lists of aliases "
+        "never are; that reading is accuracy_joined. Yes and no count as words of their own, "
+        "not as the no of know.",
         answer_hit,
         source=DEPTH,
     ),
@@ -143,9 +156,10 @@ ANSWERS = (
         "option",
         "Right option",
         "1 if the option that the generated text chooses is the right one, else 0.",
-        "A letter alone; else the last one said to be the answer; else letters in brackets or at the beginning, where they are one; else "
-        "the one option whose words the text has. A text that chooses none or several scores 0. The paper lets a language model read the "
-        "letter. A question without options, or of which the right one is not known, is left out.",
+        "A letter alone; else the last one said to be the answer; else letters in brackets or at "
+        "the beginning, where they are one; else the one option whose words the text has. A text "
+        "that chooses none or several scores 0. The paper lets a language model read the letter. "
+        "A question without options, or of which the right one is not known, is left out.",
         option_right,
         source=f"{DEPTH}; QuALITY",
     ),
@@ -155,18 +169,22 @@ SUPPORT = (
     Metric(
         "nearness",
         "Nearness of the answer to its context",
-        "Mean over the answer's sentences of the cosine with the nearest sentence of the chunks that the prompt showed.",
-        "By the encoder, where it was asked for; below 0 counts as 0. It shows what is alike, not what is true or what the model used: a "
-        "sentence that denies another one is near to it. Of a language model's answers alone; chunks alone are compared.",
+        "Mean over the answer's sentences of the cosine with the nearest sentence of the chunks "
+        "that the prompt showed.",
+        "By the encoder, where it was asked for; below 0 counts as 0. It shows what is alike, not "
+        "what is true or what the model used: a sentence that denies another one is near to it. "
+        "Of a language model's answers alone; chunks alone are compared.",
         nearness,
         source="Hopscope's own",
     ),
     Metric(
         "supported",
         "Sentences supported, by a language model",
-        "Share of the answer's sentences of which a language model says that what the prompt showed supports them.",
-        "The model of the role judge sees what the prompt showed and one sentence at a time, the first 20 of an answer. Sentences of which "
-        "its reply could not be read are left out. It is that model's opinion, no measurement.",
+        "Share of the answer's sentences of which a language model says that what the prompt "
+        "showed supports them.",
+        "The model of the role judge sees what the prompt showed and one sentence at a time, the "
+        "first 20 of an answer. Sentences of which its reply could not be read are left out. It "
+        "is that model's opinion, no measurement.",
         supported_share,
         source="faithfulness, as RAGAS asks it; the prompt is Hopscope's own",
     ),

@@ -1,4 +1,7 @@
-"""What evaluations of triples and of documents begin with: their metrics, methods, and who answers where no language model does."""
+"""Defaults of evaluations on triples and on documents.
+
+They name the metrics, the methods, and the source of the answer where no language model is asked.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,18 @@ from core.sources import CorpusSource, GraphSource, Source
 
 @dataclass(frozen=True)
 class Defaults:
-    """Names of metrics, unless others are asked for, and of methods."""
+    """Names of default metrics and methods."""
 
     table: tuple[str, ...]  # columns of a run's table
-    answers: tuple[str, ...]  # the quality to go by, first to last, where a language model answered
-    tests: tuple[str, ...]  # metrics that methods are tested on, pair by pair
-    fronts: tuple[tuple[str, str], ...]  # pairs of cost and quality
-    question: str  # the metric shown of each question
-    qualities: tuple[str, ...]  # what a search may go by, the usual one first
-    changes: tuple[str, ...]  # metrics that show what a change of a line did
+    # Quality metrics if a language model answered, the preferred one first.
+    answers: tuple[str, ...]
+    tests: tuple[str, ...]  # metrics of the paired tests between methods
+    fronts: tuple[tuple[str, str], ...]  # pairs of a cost and a quality metric
+    question: str  # the metric shown for each question
+    qualities: tuple[str, ...]  # metrics that a search may maximise, the usual one first
+    changes: tuple[str, ...]  # metrics that show the effect of a changed step
     methods: tuple[str, ...]  # instances that a new evaluation proposes
-    reader: str  # whose answers are scored where no language model is asked
+    reader: str  # source of the scored answers if no language model is asked
 
 
 DEFAULTS = {
@@ -101,6 +105,10 @@ DEFAULTS = {
 
 
 def defaults(asked: Source | Sequence[Source]) -> Defaults:
-    """The defaults of a source; of several, as sets of both kinds may be asked in one run, those of documents where any has documents."""
+    """Return the defaults of one or several sources.
+
+    A run may ask question sets of both kinds. The defaults of documents apply if any source is a
+    corpus.
+    """
     of = (asked,) if isinstance(asked, Source) else asked
     return DEFAULTS[next((one.kind for one in of if one.is_corpus), GraphSource.kind)]

@@ -1,4 +1,4 @@
-"""Failed questions in words: how many there are, and why, with sentences of one pattern counted together."""
+"""Summaries of failed questions: their number and their reasons."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ QUOTED, NUMBER, HINT = (
 
 
 def patterns(sentences: Iterable[str]) -> dict[str, int]:
-    """How often each pattern of sentence occurs, the most frequent first. Sentences have one pattern if they differ only in what is
-    quoted, in numbers and in hints; a pattern of several different sentences shows “…” for the names and … for the numbers.
+    """Return how often each pattern of sentence occurs, most frequent first.
+
+    Sentences share a pattern if they differ only in quoted texts, numbers and hints. The pattern of
+    several different sentences shows “…” for each quoted text and … for each number.
 
     >>> from core.evaluation.metrics.failures import patterns
     >>> patterns(["“Ann” is not in the graph.", "“Bob” is not in the graph.", "It took too long."])
@@ -32,7 +34,9 @@ def patterns(sentences: Iterable[str]) -> dict[str, int]:
 
 
 def reasons(failed: Mapping[str, int]) -> str:
-    """The patterns with their counts on one line; a single one without its count.
+    """Return the patterns with their counts on one line.
+
+    A single pattern is returned without its count.
 
     >>> from core.evaluation.metrics.failures import reasons
     >>> reasons({"“…” is not in the graph.": 2, "It took too long.": 1})
@@ -44,7 +48,9 @@ def reasons(failed: Mapping[str, int]) -> str:
 
 
 def answered(scored: int, failed: int, why: str) -> str:
-    """How many questions were answered and how many failed, and why; empty where none failed.
+    """Return how many questions were answered, how many failed, and why.
+
+    The text is empty if no question failed.
 
     >>> from core.evaluation.metrics.failures import answered
     >>> answered(2, 38, "It took too long."), answered(40, 0, "")

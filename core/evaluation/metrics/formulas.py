@@ -1,4 +1,7 @@
-"""The formulas behind the metrics: each gives the number for one question, or None where the question has no such figure."""
+"""Formulas of the metrics.
+
+Each returns the number for one question, or None if the question has no such figure.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from core.evaluation.metrics.outcome import Outcome, Ranked
 
 
 def f1(precision: float | None, recall: float | None) -> float | None:
-    """The harmonic mean 2PR / (P + R); 0 where both are 0, None where one is None.
+    """Return the harmonic mean 2PR / (P + R) of precision and recall.
+
+    It is 0 if both are 0, and None if one of them is None.
 
     >>> from core.evaluation.metrics.formulas import f1
     >>> f1(0.5, 0.25), f1(0.0, 0.0), f1(None, 1.0)
@@ -20,11 +25,13 @@ def f1(precision: float | None, recall: float | None) -> float | None:
 
 
 def subgraph_precision(outcome: Outcome, _: int | None = None) -> float | None:
-    """Known answers among the subgraph's nodes, over its number of nodes; 0 of an empty subgraph.
+    """Return the known answers in the subgraph over its number of nodes; 0 for an empty subgraph.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Extracted, Outcome
-    >>> metric("subgraph_precision")(Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1)))
+    >>> metric("subgraph_precision")(
+    ...     Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1))
+    ... )
     0.25
     """
     part = outcome.extracted
@@ -34,11 +41,13 @@ def subgraph_precision(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def subgraph_recall(outcome: Outcome, _: int | None = None) -> float | None:
-    """Known answers among the subgraph's nodes, over the number of known answers.
+    """Return the known answers in the subgraph over the number of known answers.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Extracted, Outcome
-    >>> metric("subgraph_recall")(Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1)))
+    >>> metric("subgraph_recall")(
+    ...     Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1))
+    ... )
     0.5
     """
     part = outcome.extracted
@@ -46,22 +55,27 @@ def subgraph_recall(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def subgraph_f1(outcome: Outcome, _: int | None = None) -> float | None:
-    """Harmonic mean of the question's subgraph precision and recall.
+    """Return the harmonic mean of a question's subgraph precision and recall.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Extracted, Outcome
-    >>> metric("subgraph_f1")(Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1)))  # of 1/4 and 1/2
+    >>> # of 1/4 and 1/2
+    >>> metric("subgraph_f1")(
+    ...     Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1))
+    ... )
     0.333...
     """
     return f1(subgraph_precision(outcome), subgraph_recall(outcome))
 
 
 def subgraph_hit(outcome: Outcome, _: int | None = None) -> float | None:
-    """1 if any known answer is a node of the subgraph, else 0.
+    """Return 1 if any known answer is a node of the subgraph, else 0.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Extracted, Outcome
-    >>> metric("subgraph_hit")(Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1)))
+    >>> metric("subgraph_hit")(
+    ...     Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1))
+    ... )
     1.0
     """
     if outcome.extracted is None or not outcome.golds:
@@ -70,12 +84,16 @@ def subgraph_hit(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def subgraph_size(name: str) -> Callable[[Outcome, int | None], float | None]:
-    """The metric that gives one size of the subgraph: its `nodes`, `edges` or `components`.
+    """Return the formula of one size of the subgraph: its `nodes`, `edges` or `components`.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Extracted, Outcome
     >>> found = Outcome(golds=2, extracted=Extracted(nodes=5, edges=3, found=1, components=2))
-    >>> metric("subgraph_nodes")(found), metric("subgraph_edges")(found), metric("components")(found)
+    >>> (
+    ...     metric("subgraph_nodes")(found),
+    ...     metric("subgraph_edges")(found),
+    ...     metric("components")(found),
+    ... )
     (5.0, 3.0, 2.0)
     """
     return lambda outcome, _: (
@@ -86,12 +104,18 @@ def subgraph_size(name: str) -> Callable[[Outcome, int | None], float | None]:
 def precision(
     ranked: Ranked | None, golds: int, k: int | None, over_k: bool = False
 ) -> float | None:
-    """Share of the first k items that are right, of those that there are, or of k (`over_k`) where there are fewer; 0 of none.
+    """Return the share of the first k items that contain a known answer; 0 without items.
+
+    With fewer than k items the divisor is their number, or k if `over_k` is set.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
     >>> found = Outcome(golds=2, paths=Ranked(4, (2,), (2, None)), reader=Ranked(2, (1, 2), (1, 2)))
-    >>> metric("path_precision")(found), metric("path_precision@2")(found), metric("reader_precision@3")(found)
+    >>> (
+    ...     metric("path_precision")(found),
+    ...     metric("path_precision@2")(found),
+    ...     metric("reader_precision@3")(found),
+    ... )
     (0.25, 0.5, 1.0)
     """
     if ranked is None or not golds:
@@ -102,7 +126,7 @@ def precision(
 
 
 def recall(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
-    """Share of the known answers, or of the gold passages, that any of the first k items holds.
+    """Return the share of known answers, or gold passages, that the first k items contain.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
@@ -116,19 +140,20 @@ def recall(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
 
 
 def ranking_f1(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
-    """Harmonic mean of precision and recall over the first k items.
+    """Return the harmonic mean of precision and recall over the first k items.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
     >>> found = Outcome(golds=2, paths=Ranked(4, (2,), (2, None)), reader=Ranked(2, (1, 2), (1, 2)))
-    >>> metric("path_f1")(found), metric("path_f1@2")(found), metric("reader_f1")(found)  # of 1/4 and 1/2; 1/2 and 1/2; 1 and 1
+    >>> # of 1/4 and 1/2; 1/2 and 1/2; 1 and 1
+    >>> metric("path_f1")(found), metric("path_f1@2")(found), metric("reader_f1")(found)
     (0.333..., 0.5, 1.0)
     """
     return f1(precision(ranked, golds, k), recall(ranked, golds, k))
 
 
 def hit_ratio(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
-    """1 if any of the first k items holds a known answer, else 0 (HR@k).
+    """Return 1 if any of the first k items contains a known answer, else 0 (HR@k).
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
@@ -142,7 +167,9 @@ def hit_ratio(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
 
 
 def reciprocal_rank(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
-    """1 over the place of the first item that holds a known answer; 0 where none of the first k does.
+    """Return 1 over the rank of the first item that contains a known answer.
+
+    It is 0 if none of the first k items does.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
@@ -157,7 +184,7 @@ def reciprocal_rank(ranked: Ranked | None, golds: int, k: int | None) -> float |
 
 
 def path_count(outcome: Outcome, _: int | None = None) -> float | None:
-    """The number of paths that the line hands on.
+    """Return the number of paths that the method hands on.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
@@ -168,18 +195,25 @@ def path_count(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def token_recall(outcome: Outcome, _: int | None = None) -> float | None:
-    """Share of the words of the known answers that the answer's text has.
+    """Return the share of the known answers' words that the answer's text contains.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
-    >>> metric("token_recall")(Outcome(golds=1, answer=Answered("the clerk Bob", "language model", found=0, lines=1, tokens=0.5)))
+    >>> metric("token_recall")(
+    ...     Outcome(
+    ...         golds=1,
+    ...         answer=Answered("the clerk Bob", "language model", found=0, lines=1, tokens=0.5),
+    ...     )
+    ... )
     0.5
     """
     return outcome.answer.tokens if outcome.answer and outcome.golds else None
 
 
 def token_recall_joined(outcome: Outcome, _: int | None = None) -> float | None:
-    """Share of the words of all names of the known answers, aliases included, that the answer's text has.
+    """Return the share of the words of all names of the known answers that the text contains.
+
+    The names include aliases.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
@@ -191,11 +225,15 @@ def token_recall_joined(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def token_f1(outcome: Outcome, _: int | None = None) -> float | None:
-    """Harmonic mean of the share of the known answers' words that the answer's text has and of its own words that they have.
+    """Return the harmonic mean of token recall and token precision of the answer's text.
+
+    Token precision is the share of the text's words that occur in the known answers.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
-    >>> given = Answered("Bob, poor clerk Bob", "language model", found=0, lines=1, tokens=0.5, own_tokens=0.25)
+    >>> given = Answered(
+    ...     "Bob, poor clerk Bob", "language model", found=0, lines=1, tokens=0.5, own_tokens=0.25
+    ... )
     >>> round(metric("token_f1")(Outcome(golds=1, answer=given)), 3)
     0.333
     """
@@ -204,45 +242,59 @@ def token_f1(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def answer_recall(outcome: Outcome, _: int | None = None) -> float | None:
-    """Share of the known answers that the answer's text holds.
+    """Return the share of the known answers that the answer's text contains.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
-    >>> metric("recall")(Outcome(golds=4, answer=Answered("Drama, 1999", "language model", found=1, lines=1)))
+    >>> metric("recall")(
+    ...     Outcome(golds=4, answer=Answered("Drama, 1999", "language model", found=1, lines=1))
+    ... )
     0.25
     """
     return outcome.answer.found / outcome.golds if outcome.answer and outcome.golds else None
 
 
 def answer_hit(outcome: Outcome, _: int | None = None) -> float | None:
-    """1 if the answer's text holds any known answer, else 0.
+    """Return 1 if the answer's text contains any known answer, else 0.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
-    >>> metric("hits@1")(Outcome(golds=4, answer=Answered("Drama, 1999", "language model", found=1, lines=1)))
+    >>> metric("hits@1")(
+    ...     Outcome(golds=4, answer=Answered("Drama, 1999", "language model", found=1, lines=1))
+    ... )
     1.0
     """
     return float(outcome.answer.found > 0) if outcome.answer and outcome.golds else None
 
 
 def answer_f1(outcome: Outcome, _: int | None = None) -> float | None:
-    """F1 with the whole text as one prediction: 2R / (1 + R) where it holds any known answer, else 0.
+    """Return F1 with the whole text as one prediction.
+
+    It is 2R / (1 + R) if the text contains any known answer, else 0.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
-    >>> metric("f1")(Outcome(golds=4, answer=Answered("Drama, 1999", "language model", found=1, lines=1)))  # 2 (1/4) / (5/4)
+    >>> # 2 (1/4) / (5/4)
+    >>> metric("f1")(
+    ...     Outcome(golds=4, answer=Answered("Drama, 1999", "language model", found=1, lines=1))
+    ... )
     0.4
     """
     return f1(answer_hit(outcome), answer_recall(outcome))
 
 
 def answer_f1_by_lines(outcome: Outcome, _: int | None = None) -> float | None:
-    """F1 with each line of the text that is not empty as a prediction: precision is found answers over lines, at most 1.
+    """Return F1 with each non-empty line of the text as one prediction.
+
+    Precision is the number of answers found over the number of lines, at most 1.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
     >>> text = "Drama\\n1999\\nAnn\\nTwo"
-    >>> metric("f1_lines")(Outcome(golds=2, answer=Answered(text, "language model", found=1, lines=4)))  # of 1/4 and 1/2
+    >>> # of 1/4 and 1/2
+    >>> metric("f1_lines")(
+    ...     Outcome(golds=2, answer=Answered(text, "language model", found=1, lines=4))
+    ... )
     0.333...
     """
     if not (outcome.answer and outcome.golds):
@@ -254,11 +306,16 @@ def answer_f1_by_lines(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def judged_right(outcome: Outcome, _: int | None = None) -> float | None:
-    """1 if the judging model found the answer right, 0 if wrong, None where its reply could not be used.
+    """Return 1 if the judging model accepts the answer, else 0.
+
+    It is None if the model's reply could not be used.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Judged, Outcome
-    >>> metric("judge@1")(Outcome(golds=1, judged=Judged(True))), metric("judge@1")(Outcome(golds=1, judged=Judged(None)))
+    >>> (
+    ...     metric("judge@1")(Outcome(golds=1, judged=Judged(True))),
+    ...     metric("judge@1")(Outcome(golds=1, judged=Judged(None))),
+    ... )
     (1.0, None)
     """
     if outcome.judged is None or outcome.judged.right is None:
@@ -269,17 +326,28 @@ def judged_right(outcome: Outcome, _: int | None = None) -> float | None:
 def total(
     *fields: str, stages: tuple[str, ...] = ()
 ) -> Callable[[Outcome, int | None], float | None]:
-    """Metric that sums fields of `Cost` over a line's operators, or over those of some stages.
+    """Return a formula that sums fields of `Cost` over a method's operators.
+
+    With `stages`, only operators of these stages count. The formula returns None if the method has
+    none of the stages. It also returns None for results that were looked up in a file, because
+    their original cost is unknown.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Cost, Outcome
-    >>> costs = Cost("Rank", "refine", 0.5, texts=40), Cost("Answer", "generate", 1.0, calls=1, tokens_in=90, tokens_out=10)
-    >>> [metric(name)(Outcome(1, costs=costs)) for name in ("seconds", "calls", "tokens_in", "tokens_out", "tokens", "texts")]
+    >>> costs = (
+    ...     Cost("Rank", "refine", 0.5, texts=40),
+    ...     Cost("Answer", "generate", 1.0, calls=1, tokens_in=90, tokens_out=10),
+    ... )
+    >>> [
+    ...     metric(name)(Outcome(1, costs=costs))
+    ...     for name in ("seconds", "calls", "tokens_in", "tokens_out", "tokens", "texts")
+    ... ]
     [1.5, 1.0, 90.0, 10.0, 100.0, 40.0]
-    >>> [metric(name)(Outcome(1, costs=costs)) for name in ("extract_seconds", "retrieve_seconds", "refine_seconds")]
+    >>> [
+    ...     metric(name)(Outcome(1, costs=costs))
+    ...     for name in ("extract_seconds", "retrieve_seconds", "refine_seconds")
+    ... ]
     [None, None, 0.5]
-
-    None for what was looked up in a file, as what it cost when it was made is not known, and where the line has none of the stages.
     """
 
     def sums(outcome: Outcome, _: int | None) -> float | None:

@@ -1,4 +1,7 @@
-"""The formulas behind the metrics of ranked documents, as FastInsight takes them; each as those of `formulas`."""
+"""Formulas of the metrics of ranked documents, as FastInsight defines them.
+
+They have the same form as those of `formulas`.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from core.evaluation.metrics.ranking import Ranked
 
 
 def capped_recall(outcome: Outcome, k: int | None = None) -> float | None:
-    """Known documents among the first k, over the smaller of k and their number.
+    """Return the number of known documents among the first k, over min(k, their total number).
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
@@ -23,7 +26,7 @@ def capped_recall(outcome: Outcome, k: int | None = None) -> float | None:
 
 
 def node_recall(outcome: Outcome, k: int | None = None) -> float | None:
-    """Share of the gold nodes that are among the first k nodes found, or among all of these.
+    """Return the share of the gold nodes that are among the first k retrieved nodes, or among all.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
@@ -35,11 +38,14 @@ def node_recall(outcome: Outcome, k: int | None = None) -> float | None:
 
 
 def capped_node_recall(outcome: Outcome, k: int | None = None) -> float | None:
-    """Gold nodes among the first k nodes found, over the smaller of k and their number.
+    """Return the number of gold nodes among the first k, over min(k, their total number).
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
-    >>> metric("capped_node_recall@2")(Outcome(golds=0, nodes=Ranked(count=10, relevant=(1, 4), first=(1, 4, None))))  # 1 of 2
+    >>> # 1 of 2
+    >>> metric("capped_node_recall@2")(
+    ...     Outcome(golds=0, nodes=Ranked(count=10, relevant=(1, 4), first=(1, 4, None)))
+    ... )
     0.5
     """
     return _capped(outcome.nodes, k)
@@ -54,22 +60,35 @@ def _capped(ranked: Ranked | None, k: int | None) -> float | None:
 
 
 def ndcg(outcome: Outcome, k: int | None = None) -> float | None:
-    """The sum of 1 / log2(1 + place) over the known documents among the first k, over that of an order with these first.
+    """Return nDCG@k of the known documents, each with gain 1.
+
+    The discount is 1 / log2(1 + rank). The ideal order has the known documents first.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
-    >>> round(metric("ndcg@10")(Outcome(golds=0, passages=Ranked(count=3, relevant=(1, 3), first=(1, 3)))), 6)  # a c b, of which a and b
+    >>> # a c b, of which a and b
+    >>> round(
+    ...     metric("ndcg@10")(
+    ...         Outcome(golds=0, passages=Ranked(count=3, relevant=(1, 3), first=(1, 3)))
+    ...     ),
+    ...     6,
+    ... )
     0.919721
     """
     return _ndcg(outcome.passages, k)
 
 
 def node_ndcg(outcome: Outcome, k: int | None = None) -> float | None:
-    """As `ndcg`, of the gold nodes among the first k nodes found.
+    """Return nDCG@k of the gold nodes among the retrieved nodes; see `ndcg`.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
-    >>> round(metric("node_ndcg@10")(Outcome(golds=0, nodes=Ranked(count=3, relevant=(1, 3), first=(1, 3)))), 6)
+    >>> round(
+    ...     metric("node_ndcg@10")(
+    ...         Outcome(golds=0, nodes=Ranked(count=3, relevant=(1, 3), first=(1, 3)))
+    ...     ),
+    ...     6,
+    ... )
     0.919721
     """
     return _ndcg(outcome.nodes, k)
@@ -89,13 +108,20 @@ def _ndcg(ranked: Ranked | None, k: int | None) -> float | None:
 
 
 def topological_recall(outcome: Outcome, k: int | None = None) -> float | None:
-    """The mean of 1 / (1 + u) over the known documents, u their uncertainty from the first k: recall plus what `miss_tr` gives.
+    """Return the mean of 1 / (1 + u) over the known documents.
+
+    u is the uncertainty of a known document from the first k retrieved ones. The value is recall
+    plus `miss_tr`.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
     >>> from core.evaluation.metrics.topology import Nearing
-    >>> found = Outcome(golds=0, nearing=Nearing(3, count=10, of=(0, 1, 1), places=(1, 2, 5), costs=(0.0, 3.0, 1.0)))
-    >>> metric("topological_recall@4")(found), metric("topological_recall@10")(found)  # 1, 1/4, none; then 1, 1/2, none
+    >>> found = Outcome(
+    ...     golds=0,
+    ...     nearing=Nearing(3, count=10, of=(0, 1, 1), places=(1, 2, 5), costs=(0.0, 3.0, 1.0)),
+    ... )
+    >>> # 1, 1/4, none; then 1, 1/2, none
+    >>> metric("topological_recall@4")(found), metric("topological_recall@10")(found)
     (0.416..., 0.5)
     """
     facts = outcome.nearing
@@ -105,12 +131,15 @@ def topological_recall(outcome: Outcome, k: int | None = None) -> float | None:
 
 
 def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
-    """What the known documents that are not among the first k add to Topological Recall.
+    """Return the part of Topological Recall due to known documents outside the first k.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
     >>> from core.evaluation.metrics.topology import Nearing
-    >>> found = Outcome(golds=0, nearing=Nearing(3, count=10, of=(0, 1, 1), places=(1, 2, 5), costs=(0.0, 3.0, 1.0)))
+    >>> found = Outcome(
+    ...     golds=0,
+    ...     nearing=Nearing(3, count=10, of=(0, 1, 1), places=(1, 2, 5), costs=(0.0, 3.0, 1.0)),
+    ... )
     >>> metric("miss_tr@4")(found)
     0.083...
     """
@@ -121,13 +150,20 @@ def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
 
 
 def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
-    """Known documents among the first ten with a budget of k (the largest where None), over the smaller of 10 and their number.
+    """Return the capped recall among the first ten documents at a reading budget of k.
+
+    The divisor is the smaller of 10 and the number of known documents. Without k, the largest
+    budget is taken.
 
     >>> from core.evaluation.metrics.budgets import Budgets
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
     >>> found = Outcome(golds=0, budgets=Budgets(2, (10, 20), (1, 2), (0.6, 1.0)))
-    >>> metric("budget_recall@10")(found), metric("budget_recall@20")(found), metric("budget_recall@30")(found)
+    >>> (
+    ...     metric("budget_recall@10")(found),
+    ...     metric("budget_recall@20")(found),
+    ...     metric("budget_recall@30")(found),
+    ... )
     (0.5, 1.0, None)
     """
     place = _place(outcome, k)
@@ -137,12 +173,16 @@ def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
 
 
 def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
-    """Topological Recall of all that is retrieved with a budget of k (the largest where None).
+    """Return the Topological Recall of all that is retrieved at a reading budget of k.
+
+    Without k, the largest budget is taken.
 
     >>> from core.evaluation.metrics.budgets import Budgets
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
-    >>> metric("budget_topological_recall@10")(Outcome(golds=0, budgets=Budgets(2, (10, 20), (1, 2), (0.6, 1.0))))
+    >>> metric("budget_topological_recall@10")(
+    ...     Outcome(golds=0, budgets=Budgets(2, (10, 20), (1, 2), (0.6, 1.0)))
+    ... )
     0.6
     """
     place = _place(outcome, k)

@@ -1,4 +1,7 @@
-"""The formulas behind the metrics of the in-depth analysis and of documents; each as those of `formulas`."""
+"""Formulas of the metrics of the in-depth analysis and of documents.
+
+They have the same form as those of `formulas`.
+"""
 
 from __future__ import annotations
 
@@ -9,43 +12,56 @@ from core.evaluation.metrics.outcome import Outcome
 
 
 def passage_recall(outcome: Outcome, k: int | None = None) -> float | None:
-    """Share of the passages that the answer rests on of which a chunk is among the first k of those that were kept, or among all of these.
+    """Return the share of gold passages with a chunk among the first k chunks kept, or among all.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
-    >>> found = Outcome(golds=1, passages=Ranked(count=4, relevant=(2, 7), first=(2, 7)))  # the second one lies behind the cut
-    >>> metric("passage_recall")(found), metric("passage_recall@1")(found), metric("passage_recall@10")(found)
+    >>> # the second one lies behind the cut
+    >>> found = Outcome(golds=1, passages=Ranked(count=4, relevant=(2, 7), first=(2, 7)))
+    >>> (
+    ...     metric("passage_recall")(found),
+    ...     metric("passage_recall@1")(found),
+    ...     metric("passage_recall@10")(found),
+    ... )
     (0.5, 0.0, 0.5)
     """
     return recall(outcome.passages, _golds(outcome), k)
 
 
 def passage_precision(outcome: Outcome, k: int | None = None) -> float | None:
-    """Share of the first k chunks that were kept, or of all of these, that are of a passage that the answer rests on.
+    """Return the share of the first k chunks kept, or of all, that come from a gold passage.
 
-    Over k as in trec_eval, where fewer chunks were kept too.
+    As in trec_eval the divisor is k, also if fewer chunks were kept.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
     >>> found = Outcome(golds=1, passages=Ranked(count=4, relevant=(2, 7), first=(2, 7)))
-    >>> metric("passage_precision")(found), metric("passage_precision@2")(found), metric("passage_precision@8")(found)
+    >>> (
+    ...     metric("passage_precision")(found),
+    ...     metric("passage_precision@2")(found),
+    ...     metric("passage_precision@8")(found),
+    ... )
     (0.25, 0.5, 0.125)
     """
     return precision(outcome.passages, _golds(outcome), k, over_k=True)
 
 
 def _golds(outcome: Outcome) -> int:
-    """How many passages the answer rests on, as far as they are known."""
+    """Return the number of known gold passages."""
     return len(outcome.passages.first) if outcome.passages is not None else 0
 
 
 def context_precision(outcome: Outcome, _: int | None = None) -> float | None:
-    """Share of the chunks that the prompt shows that are of a passage that the answer rests on; 0 where it shows none.
+    """Return the share of the chunks in the prompt that come from a gold passage.
+
+    It is 0 if the prompt shows no chunks.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
     >>> from core.evaluation.metrics.passages import Passages
-    >>> metric("context_precision")(Outcome(golds=1, fates=Passages(golds=2, alive={"prompt": 1}, shown=4, right=1)))
+    >>> metric("context_precision")(
+    ...     Outcome(golds=1, fates=Passages(golds=2, alive={"prompt": 1}, shown=4, right=1))
+    ... )
     0.25
     """
     fates = outcome.fates
@@ -55,7 +71,7 @@ def context_precision(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def context_recall(outcome: Outcome, _: int | None = None) -> float | None:
-    """Share of the known answers whose words the prompt shows.
+    """Return the share of the known answers whose words occur in the prompt.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
@@ -68,12 +84,17 @@ def context_recall(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def parts_held(outcome: Outcome, _: int | None = None) -> float | None:
-    """Share of the parts of the known answer of which the answer's text holds a name: a part is a group of aliases, or an answer alone.
+    """Return the share of the parts of the known answer of which the text contains a name.
+
+    A part is a group of aliases, or an answer without aliases.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
     >>> held = Answered("Ali Daei and Josef Bican", "language model", found=2, lines=1, parts=1.0)
-    >>> metric("str_rec")(Outcome(golds=2, answer=held)), metric("str_em")(Outcome(golds=2, answer=held))
+    >>> (
+    ...     metric("str_rec")(Outcome(golds=2, answer=held)),
+    ...     metric("str_em")(Outcome(golds=2, answer=held)),
+    ... )
     (1.0, 1.0)
     """
     if outcome.answer is None or not outcome.golds:
@@ -84,12 +105,17 @@ def parts_held(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def answer_all(outcome: Outcome, _: int | None = None) -> float | None:
-    """1 if the answer's text holds a name of every part of the known answer, else 0.
+    """Return 1 if the text contains a name of every part of the known answer, else 0.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
     >>> found = Outcome(golds=2, answer=Answered("Drama, 1999", "language model", found=1, lines=1))
-    >>> metric("str_rec")(found), metric("str_em")(found), metric("str_hit")(found), metric("accuracy")(found)
+    >>> (
+    ...     metric("str_rec")(found),
+    ...     metric("str_em")(found),
+    ...     metric("str_hit")(found),
+    ...     metric("accuracy")(found),
+    ... )
     (0.5, 0.0, 1.0, 1.0)
     """
     held = parts_held(outcome)
@@ -97,11 +123,16 @@ def answer_all(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def answer_joined(outcome: Outcome, _: int | None = None) -> float | None:
-    """1 if the answer's text holds all known answers as one string, in their order, else 0.
+    """Return 1 if the text contains all known answers as one string, in their order, else 0.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
-    >>> metric("accuracy_joined")(Outcome(golds=2, answer=Answered("Ann and Bob", "language model", found=2, lines=1, joined=False)))
+    >>> metric("accuracy_joined")(
+    ...     Outcome(
+    ...         golds=2,
+    ...         answer=Answered("Ann and Bob", "language model", found=2, lines=1, joined=False),
+    ...     )
+    ... )
     0.0
     """
     if outcome.answer is None or outcome.answer.joined is None:
@@ -110,11 +141,15 @@ def answer_joined(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def option_right(outcome: Outcome, _: int | None = None) -> float | None:
-    """1 if the option that is read from the answer is the right one, else 0.
+    """Return 1 if the option read from the answer is the correct one, else 0.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
-    >>> metric("option")(Outcome(golds=1, answer=Answered("(B)", "language model", found=0, lines=1, option=True)))
+    >>> metric("option")(
+    ...     Outcome(
+    ...         golds=1, answer=Answered("(B)", "language model", found=0, lines=1, option=True)
+    ...     )
+    ... )
     1.0
     """
     if outcome.answer is None or outcome.answer.option is None:
@@ -123,7 +158,7 @@ def option_right(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def summaries(outcome: Outcome, _: int | None = None) -> float | None:
-    """The share of summaries among the nodes that were found in a tree; None where none was.
+    """Return the share of summaries among the nodes retrieved from a tree, or None without nodes.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
@@ -137,7 +172,9 @@ def summaries(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def nearness(outcome: Outcome, _: int | None = None) -> float | None:
-    """The mean over the answer's sentences of the cosine with the nearest sentence of the chunks shown.
+    """Return the mean cosine of the answer's sentences with their nearest sentence in the prompt.
+
+    The sentences compared with are those of the chunks that the prompt shows.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
@@ -150,7 +187,9 @@ def nearness(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def supported_share(outcome: Outcome, _: int | None = None) -> float | None:
-    """The share of the answer's sentences that a language model says are supported, of those on which its verdict could be read.
+    """Return the share of the answer's sentences that a language model calls supported.
+
+    Sentences without a readable verdict do not count.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome
@@ -167,7 +206,7 @@ def supported_share(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def build_cost(name: str) -> Callable[[Outcome, int | None], float | None]:
-    """The metric that gives what the line's graph cost: its `seconds`, `calls` or `tokens`.
+    """Return the formula of a build cost of the method's graph: `seconds`, `calls` or `tokens`.
 
     >>> from core.evaluation.metrics.built import Built
     >>> from core.evaluation.metrics.catalogue import metric

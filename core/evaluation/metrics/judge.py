@@ -1,4 +1,4 @@
-"""Judge@1: a language model says whether an answer is right."""
+"""Judge@1: a language model decides whether an answer is right."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ SCHEMA = {
     "required": ["correct"],
     "additionalProperties": False,
 }
-MAX_KNOWN = 50  # known answers shown
-LONGEST = 2_000  # characters of the answer shown
+MAX_KNOWN = 50  # known answers shown to the judge
+LONGEST = 2_000  # characters of the answer shown to the judge
 
 
 def judge(
@@ -29,12 +29,24 @@ def judge(
     answer: str,
     watch: Watch = NO_WATCH,
 ) -> Judged:
-    """The verdict on `answer`. Where the model fails or its reply cannot be used, the verdict is None and the note says why.
+    """Return a language model's verdict on an answer.
 
+    If the model fails or its reply cannot be used, the verdict is None and the note gives the
+    reason.
+
+    Parameters
+    ----------
+    chat : the judging model.
+    known : the known answers.
+    answer : the text to be judged.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.judge import judge
     >>> from core.models.base import Reply
     >>> class Judge:
-    ...     def reply(self, messages, **_): return Reply('{"correct": true}', tokens_in=90, tokens_out=5)
+    ...     def reply(self, messages, **_):
+    ...         return Reply('{"correct": true}', tokens_in=90, tokens_out=5)
     >>> judge(Judge(), "Who directed One?", ["Ann"], "It was Ann.").right
     True
     """
@@ -51,7 +63,10 @@ def judge(
 
 
 def messages(question: str, known: Sequence[str], answer: str) -> tuple[dict[str, str], ...]:
-    """The messages for the judge. At most 50 known answers and the answer's first 2,000 characters are shown."""
+    """Return the messages for the judge.
+
+    They show at most 50 known answers and the first 2,000 characters of the answer.
+    """
     prompt = prompts("judge")["verdict"]
     names = "; ".join(" ".join(name.split()) for name in known[:MAX_KNOWN])
     given = {
@@ -66,7 +81,9 @@ def messages(question: str, known: Sequence[str], answer: str) -> tuple[dict[str
 
 
 def verdict(reply: str) -> bool | None:
-    """Whether the reply says right or wrong; None where it is no JSON object with a true or false `correct`.
+    """Return the verdict that a reply contains.
+
+    It is None if the reply is no JSON object with a Boolean field `correct`.
 
     >>> from core.evaluation.metrics.judge import verdict
     >>> verdict('{"correct": false}'), verdict("I think so")

@@ -1,4 +1,4 @@
-"""What a metric is: a value that says what it measures, by which reading, and gives a number for one outcome."""
+"""Metrics: named values with a definition, a convention and a formula for one outcome."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ UNITS = {
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric. `metric @ 10` is the same one over the first ten items; raises BadParameter where it takes no cut-off.
+    """A metric of one question's outcome.
 
-    Calling it gives the number for one outcome, or None where the line has no such stage or no answer is known.
+    `metric @ 10` is the same metric over the first ten items. It raises BadParameter if the metric
+    takes no cut-off. Calling a metric returns its number for an outcome. The number is None if the
+    method has no such stage or no answer is known.
 
     >>> from core.evaluation.metrics.catalogue import METRICS
     >>> (METRICS["path_recall"] @ 10).name
@@ -34,21 +36,22 @@ class Metric:
     base: str
     title: str
     definition: str  # one sentence
-    convention: str  # which reading, and what it does in the corners
+    convention: str  # the reading that is taken, and the special cases
     score: Score
     unit: Literal["share", "balance", "count", "seconds", "tokens"] = "share"
     better: Literal["higher", "lower", "neither"] = "higher"
     source: str = ""
     cutoff: bool = False
     k: int | None = None
-    first: str = ""  # its title over the first item alone, where that has one of its own
-    known: Literal["answers", "gold"] = "answers"  # what must be known of a question for a number
-    failed: float | None = None  # what a failed question has where this is no quality
-    over_passages: bool = False  # whether its cut-off is of the passages handed on, of which a line may never have so many
+    first: str = ""  # its own title at cut-off 1, if it has one
+    known: Literal["answers", "gold"] = "answers"  # field of the question that must not be empty
+    failed: float | None = None  # value of a failed question if the metric is no quality
+    # The cut-off counts the passages that a method hands on; a method may never have that many.
+    over_passages: bool = False
 
     @property
     def name(self) -> str:
-        """The canonical text, such as `path_hit@32`; `metric(name)` reads it back."""
+        """Canonical name such as `path_hit@32`, which `metric(name)` reads back."""
         return self.base if self.k is None else f"{self.base}@{self.k}"
 
     def __call__(self, outcome: Outcome) -> float | None:
@@ -56,11 +59,17 @@ class Metric:
 
     @property
     def quality(self) -> bool:
-        """Whether it is a share of which more is better, so that a failed question has none of it."""
+        """True if the metric is a share of which more is better.
+
+        A failed question scores 0 in such a metric.
+        """
         return self.unit == "share" and self.better == "higher"
 
     def when_failed(self, question: Question) -> float | None:
-        """The number for a question that failed: 0 where this is a quality and what it asks for is known, else `failed`.
+        """Return the value of a question that failed.
+
+        It is 0 for a quality and the field `failed` for other metrics. It is None if the question
+        lacks the known answers or gold passages that the metric needs.
 
         >>> from core.evaluation.metrics.catalogue import metric
         >>> from core.types import Question
@@ -85,7 +94,7 @@ class Metric:
         return replace(self, k=k)
 
     def described(self) -> dict[str, str]:
-        """`name, title, definition, convention, unit, better, source` as a person reads them.
+        """Return name, title, definition, convention, unit, direction and source as readable text.
 
         >>> from core.evaluation.metrics.catalogue import metric
         >>> metric("path_hit@1").described()["title"], metric("path_hit@32").described()["title"]
@@ -99,7 +108,8 @@ class Metric:
             if self.k == 1 and self.first
             else f"{self.title} @{self.k}",
             "definition": self.definition,
-            "convention": f"{self.convention} A question that failed {'scores 0' if self.quality else 'is left out'}.",
+            "convention": f"{self.convention} A question that failed "
+            f"{'scores 0' if self.quality else 'is left out'}.",
             "unit": UNITS[self.unit],
             "better": self.better,
             "source": self.source,
@@ -107,7 +117,10 @@ class Metric:
 
 
 def find(name: str, known: dict[str, Metric]) -> Metric:
-    """The metric of that canonical name. Raises BadParameter with the nearest valid name."""
+    """Return the metric with a canonical name.
+
+    Raises BadParameter, which names the nearest valid name.
+    """
     if name in known:
         return known[name]
     base, at, k = name.rpartition("@")

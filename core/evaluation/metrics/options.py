@@ -1,4 +1,7 @@
-"""Questions with options, in QuALITY's form: which option a reply chooses, and whether it is the right one."""
+"""Multiple-choice questions in QuALITY's format.
+
+This module reads the chosen option from a reply and checks whether it is the correct one.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,17 @@ NAMED = re.compile(r"\b(?:answer|option|choice)(?:\s+is)?\W{0,4}([A-Z])\b(?!['�
 
 
 def chosen(reply: str, options: Sequence[str]) -> int | None:
-    """The place of the option that a reply chooses, from 0; None where none can be read from it, or several.
+    """Return the index of the option that a reply chooses, or None.
 
-    Read in this order: a letter alone; the last letter that stands as “the answer is B”; letters in brackets or before one, where
-    they are the same one; else the one option whose words the reply has, the longest where one is inside another.
+    It is None if no option, or more than one, can be read from the reply. The rules are tried in
+    this order: a letter alone; the last letter in a phrase like “the answer is B”; letters in
+    brackets or before a bracket, if they are all the same; the only option whose words occur in the
+    reply. If one option's words contain another's, the longer one counts.
 
     >>> from core.evaluation.metrics.options import chosen
     >>> options = ["a boy", "a turkey", "a big turkey"]
-    >>> [chosen(reply, options) for reply in ("B", "(B) a turkey", "I think the answer is C.", "A big turkey!", "A or B")]
+    >>> [chosen(reply, options) for reply in ("B", "(B) a turkey", "I think the answer is C.",
+    ...                                       "A big turkey!", "A or B")]
     [1, 1, 2, 2, None]
     """
     alone = ALONE.match(reply)
@@ -53,12 +59,17 @@ def chosen(reply: str, options: Sequence[str]) -> int | None:
 
 
 def right_option(question: Question) -> int | None:
-    """The place of the right option: the known answer's text among the options, or its letter; None where there is none.
+    """Return the index of the correct option, or None if there is none.
+
+    The known answer is either the text of an option or its letter.
 
     >>> from core.evaluation.metrics.options import right_option
     >>> from core.types import Question
     >>> options = ("a boy", "a turkey")
-    >>> right_option(Question("?", answers=("A turkey",), options=options)), right_option(Question("?", answers=("B",), options=options))
+    >>> (
+    ...     right_option(Question("?", answers=("A turkey",), options=options)),
+    ...     right_option(Question("?", answers=("B",), options=options)),
+    ... )
     (1, 1)
     """
     for answer in question.answers:
@@ -76,7 +87,10 @@ def right_option(question: Question) -> int | None:
 
 
 def chosen_right(reply: str, question: Question) -> bool | None:
-    """Whether the option that a reply chooses is the right one; None where the question has no options or no right one is known."""
+    """Return whether a reply chooses the correct option.
+
+    It is None if the question has no options or its correct one is unknown.
+    """
     right = right_option(question)
     return None if right is None else chosen(reply, question.options) == right
 

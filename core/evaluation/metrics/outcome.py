@@ -1,4 +1,7 @@
-"""The outcome of one instance on one question: the facts from which every metric is computed, small enough to save."""
+"""Outcome of one instance on one question.
+
+An outcome holds the facts from which every metric is computed, and is small enough to be saved.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +35,17 @@ from core.sources import GraphSource, Source
 from core.types import Ranking, State, Step
 
 TRIPLES = GraphSource("")
-# operators that compute nothing
+# Operators that only read results from a file and compute nothing.
 LOOKING_UP = (FileDocuments.__name__, FilePaths.__name__, FileAnswer.__name__)
 
 
 @dataclass(frozen=True)
 class Extracted:
-    """The extracted subgraph: nodes, edges, how many known answers are nodes of it, weakly connected components."""
+    """Sizes of the extracted subgraph.
+
+    `found` is the number of known answers among its nodes. `components` is the number of weakly
+    connected components.
+    """
 
     nodes: int
     edges: int
@@ -48,7 +55,10 @@ class Extracted:
 
 @dataclass(frozen=True)
 class Judged:
-    """A judging model's verdict (None where its reply could not be used), a note that says why, and what it cost."""
+    """A judging model's verdict, and its cost.
+
+    The verdict is None if the reply could not be used; the note gives the reason.
+    """
 
     right: bool | None
     note: str = ""
@@ -59,7 +69,10 @@ class Judged:
 
 @dataclass(frozen=True)
 class Cost:
-    """What one operator cost in this line; the seconds of a shared operator are those of the run that computed it."""
+    """Cost of one operator of a method.
+
+    The seconds of an operator that lanes share are those of the run that computed it.
+    """
 
     operator: str
     stage: str
@@ -69,12 +82,15 @@ class Cost:
     tokens_out: int = 0
     texts: int = 0
     notes: tuple[str, ...] = ()
-    fault: str = ""  # why a reply was blank or cut
+    fault: str = ""  # reason why a reply is blank or cut
 
 
 @dataclass(frozen=True)
 class Given:
-    """How many documents a program or a file of the user's named, and how many of them are not in the corpus."""
+    """Documents named by an external program or by a file of the user.
+
+    `unplaced` counts those that are not in the corpus.
+    """
 
     documents: int
     unplaced: int
@@ -82,7 +98,10 @@ class Given:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The facts. `golds` is the number of known answers; a part is None where the line has no such stage."""
+    """Facts about one instance's result on one question.
+
+    `golds` is the number of known answers. A field is None if the method has no such stage.
+    """
 
     golds: int
     extracted: Extracted | None = None
@@ -90,42 +109,40 @@ class Outcome:
     reader: Ranked | None = None
     answer: Answered | None = None
     judged: Judged | None = None
-    second: Judged | None = None  # the verdict of a second judge
+    second: Judged | None = None  # verdict of a second judge
     costs: tuple[Cost, ...] = ()
-    alive: Mapping[str, int] | None = (
-        None  # known answers alive at each stage of the survival funnel
-    )
-    passages: Ranked | None = (
-        None  # the chunks against the passages that the answer rests on; `first` has a place for each of these
-    )
-    fates: Passages | None = None  # what became of these passages, stage by stage
-    supported: Supported | None = (
-        None  # whether the answer's sentences rest on what the prompt showed
-    )
-    built: Built | None = None  # what the graph cost that the line stands on
-    nodes: Ranked | None = (
-        None  # the nodes found against those that come from these passages; `first` has a place for each of these
-    )
-    nearing: Nearing | None = (
-        None  # how near the search came to these passages, or to these nodes, in the graph
-    )
-    given: Given | None = None  # of documents that were named by a program or a file of the user's
-    budgets: Budgets | None = None  # what would have been found with less to read
-    tree: Found | None = None  # what was found in a tree of summaries
+    # Known answers left at each stage of the survival funnel.
+    alive: Mapping[str, int] | None = None
+    # Ranks of the gold passages among the chunks; `first` has one entry per gold passage.
+    passages: Ranked | None = None
+    fates: Passages | None = None  # survival of the gold passages, stage by stage
+    # Support of the answer's sentences by the text in the prompt.
+    supported: Supported | None = None
+    built: Built | None = None  # cost of building the method's graph
+    # Ranks of the gold nodes among the nodes; `first` has one entry per gold node.
+    nodes: Ranked | None = None
+    # Distances of the gold passages or gold nodes from the retrieved nodes.
+    nearing: Nearing | None = None
+    given: Given | None = None  # documents named by an external program or a file
+    budgets: Budgets | None = None  # results at smaller reading budgets
+    tree: Found | None = None  # nodes retrieved from a tree of summaries
 
     @property
     def without_context(self) -> bool:
-        """Whether no triple was extracted. The papers' code leaves such questions out of its denominators."""
+        """True if a subgraph without triples was extracted.
+
+        The papers' code leaves such questions out of its denominators.
+        """
         return self.extracted is not None and not self.extracted.edges
 
     @property
     def looked_up(self) -> bool:
-        """Whether it comes from a finished run in a file, so that nothing of it was computed here."""
+        """True if the result comes from a finished run in a file, so nothing was computed here."""
         return any(cost.operator in LOOKING_UP for cost in self.costs)
 
     @property
     def answer_fault(self) -> str:
-        """Why the language model's answer is blank or cut; empty where it is whole."""
+        """The reason why the language model's answer is blank or cut; empty if it is complete."""
         return next(
             (
                 cost.fault
@@ -136,12 +153,16 @@ class Outcome:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts as JSON can hold them; relevant places as runs (first place, how many), as there may be thousands in a row."""
+        """Return the facts as values for JSON.
+
+        Relevant ranks are saved as runs (first rank, length), because thousands of them may be
+        consecutive.
+        """
         return _Writer().fields(self)
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Outcome:
-        """The outcome that `to_dict` wrote.
+        """Return the outcome that `to_dict` wrote.
 
         >>> from core.evaluation.metrics.outcome import Outcome, Ranked
         >>> outcome = Outcome(golds=1, paths=Ranked(count=9, relevant=(2, 3, 4, 7), first=(2,)))
@@ -180,13 +201,27 @@ def observe(
     built: Built | None = None,
     second: Judged | None = None,
 ) -> Outcome:
-    """The outcome of a line whose last state is `state`, against the known answers of its question, and the passages of its `source`.
+    """Return the outcome of a method from its last state.
 
-    What was judged of it, and what the graph cost, is handed in.
+    The state is compared with the known answers of its question and with the gold passages of its
+    source.
 
+    Parameters
+    ----------
+    graph : the graph that the method ran on.
+    state : the last state of the method, with its trace.
+    judged, second : verdicts of one or two judges.
+    source : where the gold passages are; by default a graph of triples without any.
+    supported : support of the answer's sentences.
+    built : cost of building the graph.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.outcome import observe
     >>> from core.types import Question
-    >>> state = retrieve("EgoNetwork(hops=1)", "C").replace(question=Question("?", answers=("A", "E")))
+    >>> state = retrieve("EgoNetwork(hops=1)", "C").replace(
+    ...     question=Question("?", answers=("A", "E"))
+    ... )
     >>> observe(toy, state).extracted.found  # A is next to C, E is not
     1
     """
@@ -224,10 +259,13 @@ def observe(
 
 
 def extracted(graph, subgraph, nodes: Sequence[Sequence[int]]) -> Extracted:
-    """Sizes of a subgraph and how many answers, each given as the nodes of its name, are in it.
+    """Return the sizes of a subgraph and how many answers it contains.
+
+    Each answer is given as the nodes of its name.
 
     >>> from core.evaluation.metrics.outcome import extracted
-    >>> extracted(toy, retrieve("EgoNetwork(hops=1)", "C").subgraph, [[0], [4]])  # C with A, B, D, not E
+    >>> # C with A, B, D, not E
+    >>> extracted(toy, retrieve("EgoNetwork(hops=1)", "C").subgraph, [[0], [4]])
     Extracted(nodes=4, edges=6, found=1, components=1)
     """
     found = sum(any(node in subgraph for node in named) for named in nodes)
@@ -237,7 +275,10 @@ def extracted(graph, subgraph, nodes: Sequence[Sequence[int]]) -> Extracted:
 
 
 def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> Ranked:
-    """The paths' texts against the answers, each given as its names, by `match`. Names are normalised once each, which gives the same text.
+    """Return the ranks of the known answers in the texts of paths, compared by `match`.
+
+    Each answer is given as its names. Node and relation names are normalised once each and then
+    joined, which gives the same text as normalising the whole.
 
     >>> from core.evaluation.metrics.outcome import ranked_texts
     >>> paths = retrieve("EgoNetwork(hops=1) >> ShortestPaths(hops=1)", "B").paths
@@ -284,10 +325,13 @@ def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> Ran
 
 
 def ranked_nodes(items: Sequence[int], nodes: Sequence[Sequence[int]]) -> Ranked:
-    """Nodes against the answers, each given as the nodes of its name.
+    """Return the ranks of the known answers in a list of nodes.
+
+    Each answer is given as the nodes of its name.
 
     >>> from core.evaluation.metrics.outcome import ranked_nodes
-    >>> ranked_nodes([3, 0, 2], [[2, 4], [1]])  # the first answer stands third, the second is missing
+    >>> # the first answer stands third, the second is missing
+    >>> ranked_nodes([3, 0, 2], [[2, 4], [1]])
     Ranked(count=3, relevant=(3,), first=(3, None))
     """
     of: dict[int, list[int]] = {}
@@ -298,7 +342,7 @@ def ranked_nodes(items: Sequence[int], nodes: Sequence[Sequence[int]]) -> Ranked
 
 
 def cost(step: Step) -> Cost:
-    """What a step of a trace cost.
+    """Return the cost of one step of a trace.
 
     >>> from core.evaluation.metrics.outcome import cost
     >>> from core.types import Step, Usage
@@ -311,7 +355,7 @@ def cost(step: Step) -> Cost:
 
 
 def _runs(places: Sequence[int]) -> list[list[int]]:
-    """Ascending places as runs of neighbours."""
+    """Return ascending ranks as runs (first rank, length) of consecutive ones."""
     runs: list[list[int]] = []
     for place in places:
         if runs and place == sum(runs[-1]):

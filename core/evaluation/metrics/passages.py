@@ -1,4 +1,4 @@
-"""The chunks that were found and shown, against the passages that a question's answer rests on."""
+"""Retrieved chunks and chunks in the prompt, compared with the gold passages of a question."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from core.types import State
 
 @dataclass(frozen=True)
 class Passages:
-    """How many passages the answer rests on, how many of them are alive at each stage of the funnel, and of the chunks that the prompt
-    shows how many there are and how many are of these passages (None where there is no prompt, or no chunks were
-    sought)."""
+    """Survival of the gold passages of a question.
+
+    `golds` is the number of gold passages, `alive` the number of those left at each stage of the
+    funnel. `shown` is the number of chunks in the prompt and `right` the number of those from gold
+    passages. Both are None if there is no prompt or no chunks were retrieved.
+    """
 
     golds: int
     alive: dict[str, int]
@@ -25,14 +28,24 @@ class Passages:
 
 
 def passages(source: Source, graph, state: State) -> Passages | None:
-    """What became of the passages that the answer rests on; None where none is known.
+    """Return the survival of a question's gold passages, or None if none are known.
 
     >>> from core.evaluation.metrics.passages import passages
     >>> from core.sources import CorpusSource
     >>> from core.types import Question
-    >>> state = retrieve("SparseChunks(keep=2) >> AnswerFromTables()", graph=story, question="clerk Cratchit", models=says("He."))
-    >>> passages(CorpusSource("story"), story, state.replace(question=Question("?", gold=("carol", "turkey"))))
-    Passages(golds=2, alive={'corpus': 0, 'graph': 1, 'retrieved': 1, 'prompt': 1}, shown=2, right=2)
+    >>> state = retrieve(
+    ...     "SparseChunks(keep=2) >> AnswerFromTables()",
+    ...     graph=story,
+    ...     question="clerk Cratchit",
+    ...     models=says("He."),
+    ... )
+    >>> passages(
+    ...     CorpusSource("story"),
+    ...     story,
+    ...     state.replace(question=Question("?", gold=("carol", "turkey"))),
+    ... )
+    Passages(golds=2, alive={'corpus': 0, 'graph': 1, 'retrieved': 1, 'prompt': 1}, shown=2,
+    right=2)
     """
     gold = tuple(dict.fromkeys(state.question.gold))
     if not gold:
@@ -49,12 +62,16 @@ def passages(source: Source, graph, state: State) -> Passages | None:
 
 
 def ranked_passages(graph, state: State) -> Ranked | None:
-    """The chunks that were found against the passages that the question's answer rests on; None where no chunks were sought or no passages
-    are known. Where the order before the cut is known, places behind the cut are told too, and `count` is that of the chunks kept.
+    """Return the ranks of the gold passages among the retrieved chunks.
+
+    The result is None if no chunks were retrieved or no gold passages are known. If the order
+    before the cut is known, ranks beyond the cut are included, while `count` is the number of
+    chunks kept.
 
     >>> from core.evaluation.metrics.passages import ranked_passages
     >>> from core.types import Question
-    >>> state = retrieve("SparseChunks(keep=1)", graph=story, question="clerk Cratchit")  # carol#1, and behind the cut carol#2
+    >>> # carol#1, and behind the cut carol#2
+    >>> state = retrieve("SparseChunks(keep=1)", graph=story, question="clerk Cratchit")
     >>> ranked_passages(story, state.replace(question=Question("?", gold=("carol", "turkey"))))
     Ranked(count=1, relevant=(1, 2), first=(1, None))
     """
@@ -71,14 +88,16 @@ def ranked_passages(graph, state: State) -> Ranked | None:
 
 @dataclass(frozen=True)
 class Found:
-    """How many nodes of a tree were found, and how many of them are summaries."""
+    """Number of retrieved nodes of a summary tree, and number of summaries among them."""
 
     nodes: int
     summaries: int
 
 
 def found_in_tree(graph, state: State) -> Found | None:
-    """What was found in a tree of summaries; None on another graph, or where no nodes were sought.
+    """Return the counts of what was retrieved from a tree of summaries.
+
+    The result is None for other graphs and if no nodes were retrieved.
 
     >>> from core.evaluation.metrics.passages import found_in_tree
     >>> found_in_tree(toy, retrieve("EgoNetwork()", "A")) is None
@@ -94,7 +113,11 @@ def found_in_tree(graph, state: State) -> Found | None:
 
 
 def _seeks(graph, state: State) -> bool:
-    """Whether chunks were sought: as such, or among the nodes of a tree or a passage graph, some of which are chunks."""
+    """Return whether a method retrieves chunks.
+
+    Chunks are retrieved as such, or as nodes of a tree or a passage graph, where some nodes are
+    chunks.
+    """
     table = graph.columns.nodes
     return state.chunks is not None or (
         state.nodes is not None and table is not None and table.has("level")

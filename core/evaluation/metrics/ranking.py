@@ -1,4 +1,4 @@
-"""A ranking against what is known to be right."""
+"""Ranks of the correct answers in a ranking."""
 
 from __future__ import annotations
 
@@ -8,21 +8,36 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ranked:
-    """A ranking against the known answers: its length, the places (from 1) of the items that hold any of them, and for
-    each answer the place of the first item that holds it, or None."""
+    """Positions of the known answers in a ranking, counted from 1.
+
+    `count` is the length of the ranking. `relevant` holds the ranks of the items that contain at
+    least one known answer. `first` holds, for each known answer, the rank of the first item that
+    contains it, or None.
+    """
 
     count: int
     relevant: tuple[int, ...]
     first: tuple[int | None, ...]
 
     def last(self, k: int | None) -> int:
-        """The last place that counts with a cut-off at k: places behind what was kept never do."""
+        """Return the last rank that counts at cut-off k.
+
+        Ranks beyond the items that were kept never count.
+        """
         return self.count if k is None else min(k, self.count)
 
 
 def ranked(held: Iterable[Iterable[int]], answers: int) -> Ranked:
-    """The ranking whose items hold these of so many known answers, item by item.
+    """Return the ranks of known answers in a ranking.
 
+    Parameters
+    ----------
+    held : for each item of the ranking, best first, the indexes of the known answers that it
+        contains.
+    answers : number of known answers.
+
+    Examples
+    --------
     >>> from core.evaluation.metrics.ranking import ranked
     >>> ranked([[], [0], [0, 1]], 3)
     Ranked(count=3, relevant=(2, 3), first=(2, 3, None))

@@ -1,4 +1,4 @@
-"""Intervals, paired tests, correlations and fronts over a sample of questions."""
+"""Confidence intervals, paired tests, correlations and Pareto fronts over a sample of questions."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 LEVEL, RESAMPLES, PERMUTATIONS = 0.95, 4_000, 9_999
-WIDE = (
-    1.959964  # standard deviations to each side of a mean that hold 95 % of a normal distribution
-)
-ROOM = 4_000_000  # numbers held at once while resampling
+# Standard deviations to each side of the mean that hold 95 % of a normal distribution.
+WIDE = 1.959964
+ROOM = 4_000_000  # numbers held in memory at once while resampling
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over `n` questions with its 95 % interval; None where no question gave a number."""
+    """A mean over `n` questions with its 95 % interval; None if no question has a value."""
 
     mean: float | None
     low: float | None
@@ -25,7 +24,7 @@ class Estimate:
     n: int
 
     def numbers(self) -> tuple[float, float, float]:
-        """Mean, low and high, where some question gave a number.
+        """Return mean, low and high of an estimate that has values.
 
         >>> from core.evaluation.metrics.statistics import Estimate
         >>> Estimate(0.5, 0.25, 0.75, 8).numbers()
@@ -35,7 +34,9 @@ class Estimate:
         return self.mean, self.low, self.high
 
     def text(self, form: Callable[[float], str]) -> str:
-        """The mean with its interval, each number as `form` writes it; a dash where there is none.
+        """Return the mean with its interval, each number formatted by `form`.
+
+        An estimate without values becomes a dash.
 
         >>> from core.evaluation.metrics.statistics import Estimate
         >>> Estimate(0.5, 0.25, 0.75, 8).text("{:.2f}".format)
@@ -44,16 +45,18 @@ class Estimate:
         return "–" if self.mean is None else f"{form(self.mean)} {self.interval(form)}"
 
     def interval(self, form: Callable[[float], str]) -> str:
-        """The interval alone, in brackets."""
+        """Return the interval alone, in brackets."""
         _, low, high = self.numbers()
         return f"[{form(low)}, {form(high)}]"
 
 
 @dataclass(frozen=True)
 class Paired:
-    """The difference of two instances on the questions that gave both a number: a - b, its 95 % interval, and the p-value of no difference.
+    """Difference a - b of two instances on the questions where both have a value.
 
-    `p_holm` is the p-value after Holm's step-down correction over the comparisons that were made together.
+    It holds the mean difference, its 95 % interval and the p-value of the hypothesis that there is
+    no difference. `p_holm` is the p-value after Holm's step-down correction over the comparisons
+    that were made together.
     """
 
     metric: str
@@ -68,7 +71,7 @@ class Paired:
 
     @property
     def beyond_chance(self) -> bool:
-        """Whether the p-value, corrected where it was, is below 0.05.
+        """True if the p-value, corrected if a correction was made, is below 0.05.
 
         >>> from core.evaluation.metrics.statistics import Paired
         >>> Paired("f1", "a", "b", 0.2, 0.1, 0.3, p=0.03, n=40).beyond_chance
@@ -80,12 +83,12 @@ class Paired:
 
     @property
     def ahead(self) -> bool:
-        """Whether `a` is above `b` beyond chance."""
+        """True if `a` is significantly above `b`."""
         return self.beyond_chance and self.difference > 0
 
     @property
     def turned(self) -> Paired:
-        """The same test, seen from `b`."""
+        """The same test with `a` and `b` swapped."""
         difference, low, high = -self.difference, -self.high, -self.low
         return replace(self, a=self.b, b=self.a, difference=difference, low=low, high=high)
 
@@ -96,10 +99,11 @@ class Paired:
 
 
 def estimates(values: np.ndarray, seed: int = 0, resamples: int = RESAMPLES) -> list[Estimate]:
-    """The mean of each column of float64 [questions, columns] with its percentile bootstrap interval (Efron, 1979).
+    """Return the mean of each column with its percentile bootstrap interval (Efron, 1979).
 
-    Questions are resampled with replacement, all columns together; NaN marks a question without a number, which drops
-    out of its column's means. Where all numbers are equal the interval is that number: it says nothing of other questions.
+    `values` is float64 [questions, columns]. NaN marks a question without a value, which is left
+    out of its column's mean. Questions are resampled with replacement, all columns together. If all
+    values of a column are equal, the interval is that value and says nothing about other questions.
 
     >>> from core.evaluation.metrics.statistics import estimates
     >>> [(one.mean, one.n) for one in estimates(np.array([[1.0, 3.0], [0.0, np.nan]]))]
@@ -135,8 +139,10 @@ def estimates(values: np.ndarray, seed: int = 0, resamples: int = RESAMPLES) -> 
 
 
 def of_shares(values: Sequence[float]) -> Estimate:
-    """The mean of numbers between 0 and 1 with its 95 % interval by Wilson's formula (1927), which stays wide where they are few, even
-    where all are equal; for numbers that are not 0 or 1 alone it is wider than need be.
+    """Return the mean of numbers in [0, 1] with its 95 % Wilson interval (1927).
+
+    The interval stays wide for few numbers, even if all are equal. For numbers other than 0 and 1
+    it is wider than necessary.
 
     >>> from core.evaluation.metrics.statistics import of_shares
     >>> [round(number, 3) for number in of_shares([1.0, 1.0]).numbers()]
@@ -162,14 +168,15 @@ def paired(
     of_b: Sequence[float] | np.ndarray,
     seed: int = 0,
 ) -> Paired | None:
-    """Two instances on the questions where both gave a number (NaN elsewhere); None where there is none.
+    """Compare two instances on the questions where both have a value; None if there are none.
 
-    The p-value is that of a two-sided sign-flip permutation test of the mean difference, exact where all flips can be
-    counted, else from 9,999 drawn ones; the interval is the percentile bootstrap's.
+    `of_a` and `of_b` hold the values per question, NaN where there is none. The p-value is that of
+    a two-sided sign-flip permutation test of the mean difference: exact if all flips can be
+    enumerated, else from 9,999 random ones. The interval is the percentile bootstrap's.
 
     >>> from core.evaluation.metrics.statistics import paired
     >>> found = paired("recall", "a", "b", [1, 1, 1], [0, 0, 0])
-    >>> found.difference, found.p, found.n  # of the 8 ways to flip the signs, +++ and --- are as far from 0
+    >>> found.difference, found.p, found.n  # of 8 sign flips, +++ and --- are as far from 0
     (1.0, 0.25, 3)
     """
     from scipy.stats import permutation_test
@@ -196,7 +203,9 @@ def paired(
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction (1979): p-values that may be compared with one level although several tests were made.
+    """Return p-values after Holm's step-down correction (1979) for multiple tests.
+
+    The corrected values may all be compared with the same significance level.
 
     >>> from core.evaluation.metrics.statistics import holm
     >>> holm([0.25, 0.0625, 0.125])  # 3 x 0.0625, 2 x 0.125, 1 x 0.25, none below the one before it
@@ -211,9 +220,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def corrected(tests: Iterable[Paired | None]) -> list[Paired]:
-    """Tests that were made together, with Holm's correction over all of them.
+    """Return tests that were made together, with Holm's correction over all of them.
 
-    A pair without a question that gave both a number has no test and is left out.
+    A pair without common questions has no test and is left out.
     """
     made = [test for test in tests if test is not None]
     p_values = holm([test.p for test in made])
@@ -221,8 +230,10 @@ def corrected(tests: Iterable[Paired | None]) -> list[Paired]:
 
 
 def correlation(one: np.ndarray, other: np.ndarray) -> Estimate:
-    """Pearson's correlation of the numbers that both have, with its 95 % interval by Fisher's transformation; no number where there are
-    fewer than four, or all of one side are equal.
+    """Return Pearson's correlation with its 95 % interval by Fisher's transformation.
+
+    Only positions with a number on both sides count. The estimate is empty if there are fewer than
+    four, or if all numbers of one side are equal.
 
     >>> import numpy as np
     >>> from core.evaluation.metrics.statistics import correlation
@@ -241,10 +252,13 @@ def correlation(one: np.ndarray, other: np.ndarray) -> Estimate:
 
 
 def kendall(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Kendall's tau-b of two orders of the same things, in [-1, 1]; None for fewer than three, or where all of one side are equal.
+    """Return Kendall's tau-b of two rankings of the same items, in [-1, 1].
+
+    It is None for fewer than three items, or if all values of one side are equal.
 
     >>> from core.evaluation.metrics.statistics import kendall
-    >>> round(kendall([(1, 10), (2, 30), (3, 20)]), 3)  # of three pairs one is the other way round: (2 - 1) / 3
+    >>> # of three pairs one is the other way round: (2 - 1) / 3
+    >>> round(kendall([(1, 10), (2, 30), (3, 20)]), 3)
     0.333
     >>> kendall([(1, 2), (1, 3), (1, 4)])
     """
@@ -256,9 +270,10 @@ def kendall(pairs: Sequence[tuple[float, float]]) -> float | None:
 
 
 def pareto(points: Mapping[str, tuple[float | None, float | None]]) -> tuple[str, ...]:
-    """The names on the front of (cost, quality), cheapest first: no other point costs as little and is as good, one of the two better.
+    """Return the names on the Pareto front of (cost, quality), cheapest first.
 
-    Points that lack a number are left out; equal points stand on the front together.
+    A point is on the front if no other point is at least as cheap and as good, and better in one of
+    the two. Points that lack a number are left out. Equal points are on the front together.
 
     >>> from core.evaluation.metrics.statistics import pareto
     >>> pareto({"slow": (9, 0.8), "worse": (5, 0.4), "quick": (1, 0.5), "failed": (2, None)})

@@ -1,4 +1,7 @@
-"""Whether the sentences of an answer rest on what the prompt showed: alike by an encoder, or as a language model judges them."""
+"""Support of an answer's sentences by the text in the prompt.
+
+Support is measured by an encoder (cosine) or judged by a language model.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,18 @@ SCHEMA = {
     "additionalProperties": False,
 }
 MAX_SENTENCES = 20  # sentences of an answer that a language model is asked about
-ROOM = 3  # characters of what the prompt showed for each token of the judge's context
+# Assumed characters per token of the judge's context. Half of the context is for the prompt's text.
+ROOM = 3
 
 
 @dataclass(frozen=True)
 class Supported:
-    """Of an answer's sentences: the cosine of each with the nearest sentence of the chunks shown, or a language model's verdict on each
-    (None where its reply could not be used). None where it was not asked for, or there is nothing to compare."""
+    """Support of each sentence of an answer.
+
+    `cosines` compares each sentence with the nearest sentence of the chunks in the prompt.
+    `verdicts` holds a language model's verdict on each sentence, None where its reply could not be
+    used. Either field is None if it was not requested or if there is nothing to compare.
+    """
 
     cosines: tuple[float, ...] | None = None
     verdicts: tuple[bool | None, ...] | None = None
@@ -34,11 +42,16 @@ class Supported:
 
 
 def by_encoder(graph, state: State, encoder: Encoder, watch: Watch = NO_WATCH) -> Supported | None:
-    """The cosine of each sentence of a language model's answer with the nearest sentence of the chunks that the prompt showed.
+    """Return each answer sentence's cosine with the nearest sentence of the chunks in the prompt.
+
+    Only answers of a language model are compared. Negative cosines count as 0.
 
     >>> from core.evaluation.metrics.supported import by_encoder
     >>> from tests.films import Bag
-    >>> line, reply = "SparseChunks(keep=1) >> AnswerFromTables()", "Tiny Tim, the son of Cratchit, who works for Scrooge, was lame."
+    >>> line, reply = (
+    ...     "SparseChunks(keep=1) >> AnswerFromTables()",
+    ...     "Tiny Tim, the son of Cratchit, who works for Scrooge, was lame.",
+    ... )
     >>> state = retrieve(line, graph=story, question="Who was lame?", models=says(reply))
     >>> by_encoder(story, state, Bag()).cosines
     (1.0,)
@@ -48,11 +61,15 @@ def by_encoder(graph, state: State, encoder: Encoder, watch: Watch = NO_WATCH) -
 
 
 def by_model(state: State, chat: Chat, watch: Watch = NO_WATCH) -> Supported | None:
-    """A language model's verdict on each sentence of the answer, at most 20: does what the prompt showed say it?
+    """Return a language model's verdict on each of the answer's first 20 sentences.
+
+    The model is asked whether the text in the prompt states the sentence.
 
     >>> from core.evaluation.metrics.supported import by_model
     >>> line = "SparseChunks(keep=1) >> AnswerFromTables()"
-    >>> state = retrieve(line, graph=story, question="Who was lame?", models=says("Tiny Tim. The king."))
+    >>> state = retrieve(
+    ...     line, graph=story, question="Who was lame?", models=says("Tiny Tim. The king.")
+    ... )
     >>> from tests.films import Parrot
     >>> by_model(state, Parrot('{"supported": true}')).verdicts
     (True, True)
@@ -72,7 +89,10 @@ def by_model(state: State, chat: Chat, watch: Watch = NO_WATCH) -> Supported | N
 
 
 def shown(state: State) -> str:
-    """What the prompt showed beside the question: its last message without the question's text."""
+    """Return the text in the prompt without the question.
+
+    It is the prompt's last message without the question's text.
+    """
     if state.prompt is None or not state.prompt.messages:
         return ""
     return state.prompt.messages[-1]["content"].replace(state.question.text, " ").strip()
@@ -99,7 +119,9 @@ def _asked(
 
 
 def supported(reply: str) -> bool | None:
-    """Whether the reply says that a sentence is supported; None where it is no JSON object with a true or false `supported`.
+    """Return the verdict that a reply contains.
+
+    It is None if the reply is no JSON object with a Boolean field `supported`.
 
     >>> from core.evaluation.metrics.supported import supported
     >>> supported('{"supported": false}'), supported("maybe")

@@ -1,4 +1,4 @@
-"""How near to the documents that an answer rests on, or to the nodes made of them, a search has come in a graph."""
+"""Distance in the graph from retrieved nodes to the gold documents or gold nodes of a question."""
 
 from __future__ import annotations
 
@@ -17,25 +17,34 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunks_of, leaves, n_chunks, node_chunks
 from core.types import State
 
-# questions whose distances the lanes share, and of each at most so many numbers
+# The lanes share the distances of at most 8 questions, with at most 4 million numbers per question.
 SHARED, MAX_SHARED = (8, 4_000_000)
-MAX_SEARCHES_FROM_GOLD = 200  # beyond that many gold nodes the search starts at the fewer nodes
+# With more gold nodes, searches start at the retrieved nodes if these are fewer.
+MAX_SEARCHES_FROM_GOLD = 200
 DIGITS = 6
 
 
 @dataclass(frozen=True)
 class Nearing:
-    """How the uncertainty of each of `golds` known documents falls as more is retrieved: from place `places[i]` (from 1) on that of the
-    document number `of[i]` is `costs[i]`, until the next entry of that document. Before the first one no path leads to it."""
+    """Decrease of the uncertainty of each known document as more nodes are retrieved.
+
+    `golds` is the number of known documents. Entry i says that, from rank `places[i]` (counted from
+    1) on, the uncertainty of known document number `of[i]` is `costs[i]`, until the next entry of
+    that document. Before its first entry no path leads to the document.
+    """
 
     golds: int
-    count: int  # of the documents kept
+    count: int  # number of documents kept
     of: tuple[int, ...]
     places: tuple[int, ...]
     costs: tuple[float, ...]
 
     def at(self, k: int | None) -> list[float]:
-        """The uncertainty of each known document after the first k of those kept (None: all of them); infinite where none leads there."""
+        """Return the uncertainty of each known document after the first k documents kept.
+
+        Without k, all documents kept are used. The uncertainty is infinite if no path leads to the
+        document.
+        """
         found = [math.inf] * self.golds
         for gold, place, cost in zip(self.of, self.places, self.costs):
             if place <= min(k or self.count, self.count):
@@ -44,14 +53,20 @@ class Nearing:
 
 
 def nearing(graph: KnowledgeGraph, state: State) -> Nearing | None:
-    """The facts behind Topological Recall, of the documents of a corpus graph or of the gold nodes of a graph of entities; None where the
-    graph has no links or says of no node where it is from, where nothing was sought, or where nothing is known.
+    """Return the uncertainties behind Topological Recall for one question.
+
+    They refer to the documents of a corpus graph, or to the gold nodes of a graph of entities. The
+    result is None if the graph has no links or records no sources of its nodes, if nothing was
+    retrieved, or if no gold document is known.
 
     >>> from core.evaluation.metrics.topology import nearing
     >>> from core.types import Question
-    >>> state = retrieve("SparseNodes(keep=1)", graph=story, question="cheerful Fred")  # Fred - Scrooge - Cratchit - Tim
-    >>> gold = ("carol\\nTiny Tim, the son of Cratchit",)  # from whose chunk Cratchit, Scrooge and Tim come
-    >>> nearing(story, state.replace(question=Question("?", gold=gold)))  # ln 2 + ln 4, ln 2, ln 2 + ln 4 + ln 3
+    >>> # Fred - Scrooge - Cratchit - Tim
+    >>> state = retrieve("SparseNodes(keep=1)", graph=story, question="cheerful Fred")
+    >>> # from whose chunk Cratchit, Scrooge and Tim come
+    >>> gold = ("carol\\nTiny Tim, the son of Cratchit",)
+    >>> # ln 2 + ln 4, ln 2, ln 2 + ln 4 + ln 3
+    >>> nearing(story, state.replace(question=Question("?", gold=gold)))
     Nearing(golds=3, count=1, of=(0, 1, 2), places=(1, 1, 1), costs=(2.079442, 0.693147, 3.178054))
     """
     found = _documents_found(graph, state) if node_chunks(graph) else _nodes_found(graph, state)
@@ -63,13 +78,19 @@ def nearing(graph: KnowledgeGraph, state: State) -> Nearing | None:
 
 
 def ranked_gold_nodes(graph: KnowledgeGraph, state: State) -> Ranked | None:
-    """The nodes that were found against the gold nodes (`known_nodes`); None where no nodes were sought or none is known. Where the order
-    before the cut is known, places behind the cut count in it, and `count` is that of the nodes retained.
+    """Return the ranks of the gold nodes (`known_nodes`) among the retrieved nodes.
+
+    The result is None if no nodes were retrieved or no gold nodes are known. If the order before
+    the cut is known, ranks beyond the cut are included, while `count` is the number of nodes
+    retained.
 
     >>> from core.evaluation.metrics.topology import ranked_gold_nodes
     >>> from core.types import Question
     >>> state = retrieve("SparseNodes(keep=1)", graph=story, question="cheerful Fred")
-    >>> ranked_gold_nodes(story, state.replace(question=Question("?", gold=("carol\\nFred, the nephew",))))  # Cratchit, Fred, Scrooge
+    >>> # Cratchit, Fred, Scrooge
+    >>> ranked_gold_nodes(
+    ...     story, state.replace(question=Question("?", gold=("carol\\nFred, the nephew",)))
+    ... )
     Ranked(count=1, relevant=(1,), first=(None, 1, None))
     """
     found, known = _nodes_found(graph, state), known_nodes(graph, state.question.gold)
@@ -83,12 +104,19 @@ def ranked_gold_nodes(graph: KnowledgeGraph, state: State) -> Ranked | None:
 
 
 def known_nodes(graph: KnowledgeGraph, gold: Sequence[str]) -> list[int | None]:
-    """The gold nodes of a question: in a graph of entities all nodes that come from a chunk of a gold document, whatever else they come
-    from (FastInsight, section 4.2.2); where chunks are nodes themselves those of the gold documents, and None for a document that is no
-    node. An entity graph's document of which no node comes has none.
+    """Return the gold nodes of a question.
+
+    In a graph of entities these are all nodes that come from a chunk of a gold document, even if
+    they also come from other documents (FastInsight, section 4.2.2). A gold document without such
+    nodes contributes none. In a graph whose chunks are nodes, they are the nodes of the gold
+    documents, with None for a document that is no node.
 
     >>> from core.evaluation.metrics.topology import known_nodes
-    >>> story.names(known_nodes(story, ["carol\\nTiny Tim", "turkey"])), known_nodes(story, ["turkey"])  # of the turkey no node comes
+    >>> # of the turkey no node comes
+    >>> (
+    ...     story.names(known_nodes(story, ["carol\\nTiny Tim", "turkey"])),
+    ...     known_nodes(story, ["turkey"]),
+    ... )
     (['Cratchit', 'Scrooge', 'Tim'], [])
     """
     own, by_chunk = node_chunks(graph), nodes_by_chunk(graph)
@@ -102,24 +130,26 @@ def known_nodes(graph: KnowledgeGraph, gold: Sequence[str]) -> list[int | None]:
 def costs_to_known(
     graph: KnowledgeGraph, gold: Sequence[str], retrieved: Sequence[int]
 ) -> np.ndarray:
-    """The uncertainty of the way from each retrieved node to each gold node.
+    """Return the uncertainty of the path from each retrieved node to each gold node.
 
-    It is exact whatever the numbers: of more than `MAX_SEARCHES_FROM_GOLD` gold nodes one search
-    starts at each retrieved node, where these are fewer, as links lead both ways.
+    The values are exact for any number of nodes. With more than `MAX_SEARCHES_FROM_GOLD` gold
+    nodes, one search starts at each retrieved node if these are fewer, because links lead both
+    ways.
 
     Parameters
     ----------
-    gold : the ids of the documents that the answer rests on.
+    gold : ids of the gold documents.
     retrieved : nodes, best first.
 
     Returns
     -------
-    float64 [gold nodes, retrieved], infinite where no path leads and to a document that is no node;
-    without rows where the graph has no links or no node is known.
+    float64 [gold nodes, retrieved], infinite where no path leads and for a document that is no
+    node. It has no rows if the graph has no links or no node is known.
 
     Notes
     -----
-    FastInsight, definition 7: a retrieved gold node has 0, so that its corollary 1 holds.
+    FastInsight, definition 7: the uncertainty of a retrieved gold node is 0, so that its corollary
+    1 holds.
     """
     known = known_nodes(graph, gold) if graph.n_edges else []
     costs = np.full((len(known), len(retrieved)), math.inf)
@@ -140,10 +170,11 @@ def costs_to_known(
 
 
 def _from_retrieved(links: Simple, retrieved: Sequence[int], golds: np.ndarray) -> np.ndarray:
-    """The same from searches that start at the retrieved nodes, float64 [golds, retrieved].
+    """Return the same uncertainties from searches that start at the retrieved nodes.
 
-    A path's sum without its retrieved end, as the search has it, becomes the one without its gold
-    end by taking off the weight of the gold node and adding that of the retrieved one.
+    The result is float64 [golds, retrieved]. A search returns a path's sum without the weight of
+    its start, the retrieved node. Subtracting the gold node's weight and adding the retrieved
+    node's gives the sum without the gold end.
     """
     found = np.empty((len(golds), len(retrieved)))
     gold_weights = np.log1p(links.degrees(golds))
@@ -160,12 +191,12 @@ def _from_retrieved(links: Simple, retrieved: Sequence[int], golds: np.ndarray) 
 
 
 def falls(costs: np.ndarray, count: int) -> Nearing:
-    """The places at which a retrieved node is nearer to a gold node than all before it.
+    """Return the ranks at which a retrieved node is nearer to a gold node than all before it.
 
     Parameters
     ----------
-    costs : uncertainty of each gold node from each retrieved one, float64 [gold nodes, retrieved].
-    count : how many nodes were retained.
+    costs : uncertainty of each gold node from each retrieved node, float64 [gold nodes, retrieved].
+    count : number of nodes retained.
     """
     of, places, least = list[int](), list[int](), list[float]()
     for gold, cost in enumerate(costs):
@@ -180,8 +211,11 @@ def falls(costs: np.ndarray, count: int) -> Nearing:
 
 
 def nodes_by_chunk(graph: KnowledgeGraph) -> Rows:
-    """For each chunk the nodes that come from it, ascending: where chunks are nodes themselves its own, else every entity that was found
-    in it."""
+    """Return for each chunk the nodes that come from it, in ascending order.
+
+    If chunks are nodes themselves, it is the chunk's own node. Else it is every entity that was
+    found in the chunk.
+    """
 
     def make() -> Rows:
         rows = chunks_of(graph, "nodes")
@@ -194,7 +228,11 @@ def nodes_by_chunk(graph: KnowledgeGraph) -> Rows:
 
 
 def _nodes_found(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | None:
-    """(nodes found, best first, with those behind the cut where they are known; how many were retained); None where none were sought."""
+    """Return the retrieved nodes, best first, and the number of them that were retained.
+
+    Nodes beyond the cut are included if they are known. The result is None if no nodes were
+    retrieved.
+    """
     if state.nodes is None:
         return None
     retained = state.nodes.items
@@ -212,7 +250,10 @@ def _nodes_found(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], in
 
 
 def _documents_found(graph: KnowledgeGraph, state: State) -> tuple[Sequence[int], int] | None:
-    """As `_nodes_found` where documents are nodes: the nodes of the chunks that were handed on, best first."""
+    """Return the same as `_nodes_found` in graphs whose nodes are documents.
+
+    The nodes are those of the chunks that were handed on, best first.
+    """
     placed = chunk_order(graph, state)
     if placed is None:
         return None

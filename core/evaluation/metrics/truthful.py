@@ -1,4 +1,4 @@
-"""Answers that are right, wrong or withheld: the three-way scoring of CRAG, as Walk&Retrieve reports it."""
+"""Correct, wrong and withheld answers: CRAG's three-way scoring as Walk&Retrieve reports it."""
 
 from __future__ import annotations
 
@@ -6,24 +6,29 @@ from core.evaluation.metrics.metric import Metric
 from core.evaluation.metrics.outcome import Outcome
 from core.languages.spelling import normalize
 
-REFUSAL = "i do not know the answer"  # what Walk&Retrieve's prompt asks for, in lower case
+# The refusal that Walk&Retrieve's prompt asks for, in lower case.
+REFUSAL = "i do not know the answer"
 SOURCE = "Walk&Retrieve, section 3, after CRAG"
 READING = (
-    "An answer that is a known answer and nothing else is accurate. Else one that is empty or holds the sentence “I do not know the "
-    "answer”, in any case, is missing, and so is a question that failed. All others are for the judges: accurate is the share of those "
-    "that find the answer right, hallucination the rest; a judge whose reply cannot be used does not find it right. The paper asks two "
-    "judges (evaluate --judge --second-judge). Where no judge is asked, one that holds a known answer, as Hits@1 has it, counts as "
-    "accurate, which is more than the paper's accuracy. The paper's code looks for the sentence with a capital in a text of small "
+    "An answer that is a known answer and nothing else is accurate. Else one that is empty or "
+    "holds the sentence “I do not know the answer”, in any case, is missing, and so is a question "
+    "that failed. All others are for the judges: accurate is the share of those that find the "
+    "answer right, hallucination the rest; a judge whose reply cannot be used does not find it "
+    "right. The paper asks two judges (evaluate --judge --second-judge). Where no judge is asked, "
+    "one that holds a known answer, as Hits@1 has it, counts as accurate, which is more than the "
+    "paper's accuracy. The paper's code looks for the sentence with a capital in a text of small "
     "letters, so that nothing is ever missing there. A question without known answers is left out."
 )
 
 
 def accurate(outcome: Outcome, _: int | None = None) -> float | None:
-    """1 if the answer is right, else 0; with judges the share of them that find it right.
+    """Return 1 if the answer is correct, else 0; with judges, the share of them that accept it.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
-    >>> metric("accurate")(Outcome(golds=1, answer=Answered("It was Ann.", "language model", found=1, lines=1)))
+    >>> metric("accurate")(
+    ...     Outcome(golds=1, answer=Answered("It was Ann.", "language model", found=1, lines=1))
+    ... )
     1.0
     """
     if not (outcome.answer and outcome.golds):
@@ -40,11 +45,16 @@ def accurate(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def missing(outcome: Outcome, _: int | None = None) -> float | None:
-    """1 if nothing is answered, else 0.
+    """Return 1 if the question is not answered, else 0.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
-    >>> metric("missing")(Outcome(golds=1, answer=Answered("I do not know the answer.", "language model", found=0, lines=1)))
+    >>> metric("missing")(
+    ...     Outcome(
+    ...         golds=1,
+    ...         answer=Answered("I do not know the answer.", "language model", found=0, lines=1),
+    ...     )
+    ... )
     1.0
     """
     right = accurate(outcome)
@@ -54,11 +64,13 @@ def missing(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def hallucination(outcome: Outcome, _: int | None = None) -> float | None:
-    """1 if something is answered that is not right, else 0.
+    """Return 1 if the answer is wrong, else 0; with judges, the share of them that reject it.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
-    >>> metric("hallucination")(Outcome(golds=1, answer=Answered("It was Bob.", "language model", found=0, lines=1)))
+    >>> metric("hallucination")(
+    ...     Outcome(golds=1, answer=Answered("It was Bob.", "language model", found=0, lines=1))
+    ... )
     1.0
     """
     right, withheld = accurate(outcome), missing(outcome)
@@ -66,11 +78,15 @@ def hallucination(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def truthfulness(outcome: Outcome, _: int | None = None) -> float | None:
-    """1 for a right answer, 0 for none, -1 for a wrong one; over a set accuracy less hallucination.
+    """Return 1 for a correct answer, 0 for none and -1 for a wrong one.
+
+    Over a question set this is accuracy minus hallucination.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
-    >>> metric("truthfulness")(Outcome(golds=1, answer=Answered("It was Bob.", "language model", found=0, lines=1)))
+    >>> metric("truthfulness")(
+    ...     Outcome(golds=1, answer=Answered("It was Bob.", "language model", found=0, lines=1))
+    ... )
     -1.0
     """
     right, wrong = accurate(outcome), hallucination(outcome)
@@ -78,7 +94,10 @@ def truthfulness(outcome: Outcome, _: int | None = None) -> float | None:
 
 
 def _declined(text: str) -> bool:
-    """Whether an answer is the refusal and nothing else, of which a short known answer may be a piece."""
+    """Return whether an answer is the refusal and nothing else.
+
+    A short known answer may be part of the refusal's words.
+    """
     return normalize(text) == normalize(REFUSAL)
 
 

@@ -1,1 +1,1 @@
-"""Answers to abstract questions held against one another in pairs by a language model."""
+"""Pairwise comparison of answers to abstract questions by a language model."""

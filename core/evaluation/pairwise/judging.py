@@ -1,4 +1,7 @@
-"""The answers of an evaluation judged in pairs, in both orders; every reply is kept, so that judging goes on where it stopped."""
+"""Pairwise judgement of the answers of an evaluation, in both orders.
+
+Every reply is saved, so that judging can be resumed.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from core.runtime.jobs import Job
 from core.watch import NO_WATCH, Watch
 
 ROLE = "judge"
-FAULTS = 3  # times in a row that the judge may fail before judging ends
+FAULTS = 3  # consecutive failures of the judge after which judging ends
 
 
 @dataclass(frozen=True)
@@ -39,9 +42,16 @@ class Pair:
 
 
 def pairs(summary: Summary, sample: int | None = None, against: str = "") -> tuple[Pair, ...]:
-    """Every two answers of a language model to one question, question by question in the order they were asked; of the first `sample`
-    questions, or of all; where an instance is named that they are held `against`, those alone of which one is its. Two answers of one text
-    are left out, as there is nothing to compare. Raises BadInput where there are none."""
+    """Return every two different answers of a language model to the same question.
+
+    Pairs come question by question, in the order in which these were asked. Two answers with the
+    same text are left out. Raises BadInput if there are none.
+
+    Parameters
+    ----------
+    sample : number of questions, the first ones; None takes all.
+    against : id of an instance that must be one of each pair; empty for all pairs.
+    """
     answers: dict[str, dict[str, str]] = {}
     questions = {row.question.id: row.question for row in summary.rows}
     for row in summary.rows:
@@ -61,15 +71,18 @@ def pairs(summary: Summary, sample: int | None = None, against: str = "") -> tup
                 found.append(Pair(question, known.text, a, b, given[a], given[b], known.abstract))
     if not found:
         raise BadInput(
-            "There are no two different answers of a language model to one question here; run the evaluation with several methods and let "
-            "a language model answer."
+            "There are no two different answers of a language model to one question here; run the "
+            "evaluation with several methods and let a language model answer."
         )
     return tuple(found)
 
 
 @dataclass
 class _Said:
-    """How far a job of so many replies is, and how long the rest will take by those that were waited for."""
+    """Progress of a job of judging.
+
+    The remaining time is estimated from the replies that were waited for.
+    """
 
     job: Job
     replies: int
@@ -79,7 +92,7 @@ class _Said:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def tell(self) -> None:
-        """Say it."""
+        """Report the progress to the job."""
         taken = (time.monotonic() - self.start) / self.waited if self.waited else 0.0
         left = "time left not known yet"
         if taken:
@@ -89,19 +102,23 @@ class _Said:
         )
 
     def received(self) -> None:
-        """A reply came."""
+        """Count a reply that has come."""
         with self.lock:
             self.done, self.waited = self.done + 1, self.waited + 1
 
     def known(self) -> None:
-        """Both replies on a pair were kept from before."""
+        """Count both replies of a pair that were saved before."""
         with self.lock:
             self.done += 2
 
 
 @dataclass
 class Pairwise:
-    """Pairs at work. Calling it with its job judges what is left and gives the tally; `known` gives that of what is kept, asking nobody."""
+    """Judgement of pairs of answers; calling it with its job returns the tally.
+
+    The call judges what is left. `known` returns the tally of the saved replies without asking the
+    judge.
+    """
 
     instances: Sequence[str]
     pairs: Sequence[Pair]
@@ -119,11 +136,14 @@ class Pairwise:
 
     @property
     def judge(self) -> str:
-        """Who judges."""
+        """Title of the judging model."""
         return self.models.title(self.role)
 
     def known(self) -> Tally:
-        """The tally of the pairs that were judged before; `missing` counts the replies that are not kept."""
+        """Return the tally of the pairs that were judged before.
+
+        `missing` then counts the replies that are not saved.
+        """
         found = self._saved(self.pairs)
         self.missing = found.count(None)
         matches = (
@@ -133,8 +153,11 @@ class Pairwise:
         return self._tally([match for match in matches if match is not None])
 
     def __call__(self, job: Job) -> Tally:
-        """Judge every pair in both orders, as many pairs at a time as the judge takes. Raises Cancelled, ModelUnavailable, and ModelFailed
-        where the judge fails again and again."""
+        """Judge every pair in both orders, as many pairs at a time as the judge takes.
+
+        Raises Cancelled, ModelUnavailable, and ModelFailed if the judge fails several times in a
+        row.
+        """
         said, flight = _Said(job, 2 * len(self.pairs)), Flight(lambda: self.chat.at_once, job)
         matches: dict[int, Match] = {}
         faults = 0
@@ -152,7 +175,8 @@ class Pairwise:
                 faults = faults + 1 if found.there.failed and found.back.failed else 0
                 if faults >= FAULTS:
                     raise ModelFailed(
-                        f"The judge failed {FAULTS} times in a row; what was judged is kept. {found.back.why}"
+                        f"The judge failed {FAULTS} times in a row; what was judged is kept. "
+                        f"{found.back.why}"
                     )
         return self._tally([matches[place] for place in range(len(self.pairs))])
 
@@ -165,11 +189,14 @@ class Pairwise:
         return Match(pair.question, pair.a, pair.b, *verdicts)
 
     def _saved_match(self, pair: Pair) -> Match | None:
-        """The match by the replies that are kept; None where one of them is not."""
+        """Return the match from the saved replies, None if one of them is missing."""
         return _match(pair, *self._saved([pair]))
 
     def _saved(self, pairs: Sequence[Pair]) -> list[Reply | None]:
-        """The saved reply to each pair in both orders, one behind the other; None where there is none."""
+        """Return the saved replies to each pair in both orders, None for missing ones.
+
+        The two replies of a pair follow each other.
+        """
         orders = (
             (pair.text, *both)
             for pair in pairs
@@ -185,7 +212,7 @@ class Pairwise:
 
 
 def _match(pair: Pair, there: Reply | None, back: Reply | None) -> Match | None:
-    """The match by its replies; None where one is missing."""
+    """Return the match from its replies, None if one is missing."""
     if there is None or back is None:
         return None
     return Match(pair.question, pair.a, pair.b, read(there.text), read(back.text))
@@ -194,12 +221,15 @@ def _match(pair: Pair, there: Reply | None, back: Reply | None) -> Match | None:
 def start(
     engine, summary: Summary, sample: int | None = None, role: str = ROLE, against: str = ""
 ) -> Job:
-    """The job of the engine that judges the answers of a run in `pairs`; its result is a tally. Raises BadInput, BadParameter."""
+    """Start the job of the engine that judges the answers of a run in pairs.
+
+    The job's result is a tally. Raises BadInput and BadParameter.
+    """
     work = Pairwise(summary.instances, pairs(summary, sample, against), engine.models, role)
     key = job_key(summary)
     return engine.evaluations.run(key, work, again=True)
 
 
 def job_key(summary: Summary) -> str:
-    """The key of the job that judges a run."""
+    """Return the key of the job that judges a run."""
     return f"pairwise-{summary.run.id}"

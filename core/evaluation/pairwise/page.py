@@ -1,4 +1,4 @@
-"""A tally as one self-contained HTML file."""
+"""Tally of pairwise judgements as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SETTINGS = {"displaylogo": False, "responsive": True}
 
 
 def page_html(tally: Tally, names: Mapping[str, Called]) -> str:
-    """The win rates of each criterion as a picture, who judged, and what to doubt."""
+    """Return a page with the win rates of each criterion, the judge and the doubts."""
     sentences = [
         f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}.",
         *tally.doubts(),
@@ -23,27 +23,36 @@ def page_html(tally: Tally, names: Mapping[str, Called]) -> str:
     decisive = [one for one in CRITERIA if tally.decides(one)]
     mute = [one for one in CRITERIA if one not in decisive] if tally.read else []
     open_, folded = (_drawn(tally, criteria, names) for criteria in (decisive, mute))
-    fit = "dispatchEvent(new Event('resize'))"  # what was folded has no width to be drawn at
+    fit = "dispatchEvent(new Event('resize'))"  # a plot in a closed element has no width
     rest = ""
     if mute:
-        rest = f'<details ontoggle="{fit}"><summary>Win rates that say nothing</summary>{folded}</details>'
+        rest = (
+            f'<details ontoggle="{fit}"><summary>Win rates that say '
+            f"nothing</summary>{folded}</details>"
+        )
     words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in sentences)
     body = f"{words}{plotly_script()}{open_}{rest}"
     return PAGE.format(title="Answers judged in pairs", body=body)
 
 
 def orders(tally: Tally, criterion: str) -> str:
-    """How often both orders agree by a criterion, and which places were preferred; empty where no reply was read."""
+    """Return how often both orders agree by a criterion, and which positions were preferred.
+
+    The text is empty if no reply could be read.
+    """
     agreement = tally.agreement(criterion)
     if agreement is None:
         return ""
     first, second, ties = tally.places(criterion)
-    same = f"Both orders agree in {100 * agreement:.0f} %, by chance in {100 * tally.by_chance(criterion):.0f} %"
+    same = (
+        f"Both orders agree in {100 * agreement:.0f} %, by chance in "
+        f"{100 * tally.by_chance(criterion):.0f} %"
+    )
     return f"{same} · first place {first:,}, second {second:,}, ties {ties:,}"
 
 
 def _drawn(tally: Tally, criteria: Sequence[str], names: Mapping[str, Called]) -> str:
-    """The pictures of criteria, each with what the two orders say."""
+    """Return the plots of criteria, each with the agreement of the two orders."""
     drawn = []
     for criterion in criteria:
         picture = matrix(tally, criterion, names).to_html(
@@ -54,6 +63,7 @@ def _drawn(tally: Tally, criteria: Sequence[str], names: Mapping[str, Called]) -
             config=SETTINGS,
         )
         drawn.append(
-            f"<div class='card'>{picture}<p class='note'>{escape(orders(tally, criterion))}</p></div>"
+            f"<div class='card'>{picture}<p "
+            f"class='note'>{escape(orders(tally, criterion))}</p></div>"
         )
     return f"<div class='plots'>{''.join(drawn)}</div>"

@@ -1,4 +1,4 @@
-"""Win rates as a plotly picture: one matrix a criterion, row over column, with intervals."""
+"""Win rates as a plotly heat map per criterion: row over column, with intervals."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from core.evaluation.reports.plots import styled
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-SCALE = ((0.0, "#b0413e"), (0.5, "#e9edf1"), (1.0, "#2f6f9f"))  # loses, even, wins
-# letters of a line of a name, pixels of a row and of what stands above the rows
+# Colours of losses, ties and wins.
+SCALE = ((0.0, "#b0413e"), (0.5, "#e9edf1"), (1.0, "#2f6f9f"))
+# Letters per line of a name, pixels per row, and pixels above the rows.
 WIDE, CELL, ABOVE = (16, 86, 120)
 
 
 def matrix(tally: Tally, criterion: str, names: Mapping[str, Called]) -> Figure:
-    """How often the answer of each row was preferred to that of each column; `names` are what instances are called."""
+    """Plot how often the answer of each row was preferred to that of each column.
+
+    `names` holds the names of the instances.
+    """
     import plotly.graph_objects as go
 
     wins, order = tally.wins(criterion), list(tally.instances)

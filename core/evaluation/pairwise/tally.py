@@ -1,4 +1,7 @@
-"""What verdicts on pairs come to: who wins how often, whether the two orders agree, and whether the judge can be believed at all."""
+"""Tally of pairwise verdicts.
+
+It has the win rates, the agreement of the two orders, and doubts about the judge.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,21 @@ from typing import Any
 from core.evaluation.metrics.statistics import Estimate, of_shares
 from core.evaluation.pairwise.verdicts import CRITERIA, FIRST, SECOND, TIE, Match
 
-# shares of the verdicts for one place from which on they say nothing, or are to be read with care
+# From these shares of verdicts for one position on, the verdicts say nothing (first) or need care
+# (second).
 BLIND, LEANING = (0.8, 0.65)
-CHANCE = 0.01  # the p-value below which a lean is no chance
-SAME = 0.05  # that below which the two orders agree beyond chance
-FEW = 0.5  # share of replies that can be read, below which they say little
+CHANCE = 0.01  # below this p-value a preference for a position is not chance
+SAME = 0.05  # below this p-value the two orders agree beyond chance
+FEW = 0.5  # below this share of readable replies, the verdicts say little
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """The matches that were judged, of so many pairs, who judged, and how many of the questions asked for a short answer."""
+    """Judged matches of a run.
+
+    `of` is the number of pairs to be judged, `judge` the title of the judging model, and `short`
+    the number of questions that ask for a short answer.
+    """
 
     instances: tuple[str, ...]
     matches: tuple[Match, ...]
@@ -29,12 +37,14 @@ class Tally:
 
     @cached_property
     def read(self) -> tuple[Match, ...]:
-        """The matches of which both replies could be read."""
+        """Matches of which both replies could be read."""
         return tuple(match for match in self.matches if match.read)
 
     def wins(self, criterion: str) -> dict[tuple[str, str], Estimate]:
-        """For each two instances, in both directions, the win rate of the first over the second: the mean over questions of what it has of
-        the match, with its 95 % interval (Wilson's, as questions may be few). A tie is half a win.
+        """Return the win rate of each instance over each other one.
+
+        The rate is the mean score over questions, with Wilson's 95 % interval, as there may be few
+        questions. A tie is half a win. The keys are (winner, loser).
 
         >>> from core.evaluation.pairwise.tally import Tally
         >>> from core.evaluation.pairwise.verdicts import Match, Verdict
@@ -52,12 +62,12 @@ class Tally:
         return {pair: of_shares(found) for pair, found in sorted(scores.items())}
 
     def agreement(self, criterion: str) -> float | None:
-        """The share of the matches in which both orders say the same; None where none was read."""
+        """Return the share of matches with the same result in both orders, None without matches."""
         agreed = [match.agree(criterion) for match in self.read]
         return sum(map(bool, agreed)) / len(agreed) if agreed else None
 
     def places(self, criterion: str) -> tuple[int, int, int]:
-        """How many single verdicts prefer the first place, the second, and neither."""
+        """Return how many single verdicts prefer the first position, the second, and neither."""
         said = [
             verdict.winners[criterion]
             for match in self.read
@@ -67,13 +77,16 @@ class Tally:
         return said.count(FIRST), said.count(SECOND), said.count(TIE)
 
     def by_chance(self, criterion: str) -> float:
-        """The share of agreeing orders that a judge would come to who looks at no answer, but likes the places as often as this one does;
-        0 where no reply was read.
+        """Return the agreement of orders expected from a judge that ignores the answers.
+
+        That judge chooses each position as often as this one does. The value is 0 if no reply could
+        be read.
 
         >>> from core.evaluation.pairwise.tally import Tally
         >>> from core.evaluation.pairwise.verdicts import Match, Verdict
         >>> won, lost = Verdict({"overall": "first"}), Verdict({"overall": "second"})
-        >>> Tally(("a", "b"), (Match("q", "a", "b", won, lost),), 1, "nobody").by_chance("overall")  # 1/2 of each place: 2 x 1/4
+        >>> # 1/2 of each place: 2 x 1/4
+        >>> Tally(("a", "b"), (Match("q", "a", "b", won, lost),), 1, "nobody").by_chance("overall")
         0.5
         """
         first, second, ties = self.places(criterion)
@@ -81,11 +94,14 @@ class Tally:
         return (2 * first * second + ties * ties) / said**2 if said else 0.0
 
     def decides(self, criterion: str) -> bool:
-        """Whether the win rates of a criterion say anything: the two orders agree beyond chance, and no place is preferred throughout."""
+        """Return whether the win rates of a criterion are informative.
+
+        They are if the two orders agree beyond chance and no position is preferred throughout.
+        """
         return self._steady(criterion) and self._lean(criterion)[2] < BLIND
 
     def _steady(self, criterion: str) -> bool:
-        """Whether the two orders agree more often than by chance, by a one-sided binomial test."""
+        """Return whether the two orders agree beyond chance, by a one-sided binomial test."""
         from scipy.stats import binomtest
 
         same, pairs = self._same(criterion), len(self.read)
@@ -94,12 +110,15 @@ class Tally:
         )
 
     def _same(self, criterion: str) -> int:
-        """Of how many matches both orders say the same."""
+        """Return the number of matches in which both orders have the same result."""
         return sum(bool(match.agree(criterion)) for match in self.read)
 
     def _lean(self, criterion: str) -> tuple[str, int, float]:
-        """The place that is preferred, how often it is, and in which share of the verdicts that are no tie; 0 where it may be chance.
-        Asked in both orders a fair judge prefers each place as often as the other, whatever the answers are."""
+        """Return the preferred position, its count, and its share of the verdicts that are no tie.
+
+        The share is 0 if the preference may be chance. A fair judge who is asked in both orders
+        prefers each position equally often, whatever the answers are.
+        """
         from scipy.stats import binomtest
 
         first, second, _ = self.places(criterion)
@@ -112,7 +131,7 @@ class Tally:
         return place, more, more / decided if beyond else 0.0
 
     def doubts(self) -> tuple[str, ...]:
-        """Sentences on why the verdicts say little or nothing; none where nothing in them speaks against them."""
+        """Return sentences on why the verdicts say little or nothing; empty if nothing is wrong."""
         return tuple(self._doubts())
 
     def _doubts(self) -> Iterator[str]:
@@ -124,19 +143,23 @@ class Tally:
                 for verdict in (match.there, match.back)
                 if verdict.winners is None
             )
-            yield f"Of {asked:,} pairs the judge's replies could be read in {read:,}: its verdicts say little. {why}"
+            yield (
+                f"Of {asked:,} pairs the judge's replies could be read in {read:,}: its verdicts "
+                f"say little. {why}"
+            )
         elif read < asked:
             yield f"{asked - read:,} of {asked:,} pairs are left out, as a reply could not be read."
         if read:
             yield from self._said_of_places(*self.places("overall"))
         if self.short:
             yield (
-                f"{'One question asks' if self.short == 1 else f'{self.short:,} questions ask'} for a short answer, which says little of "
-                "comprehensiveness; ask as abstract questions (evaluate --abstract) before answers are compared."
+                f"{'One question asks' if self.short == 1 else f'{self.short:,} questions ask'} "
+                "for a short answer, which says little of comprehensiveness; ask as abstract "
+                "questions (evaluate --abstract) before answers are compared."
             )
 
     def _said_of_places(self, first: int, second: int, ties: int) -> Iterator[str]:
-        """What the places that were preferred and the two orders say against the judge."""
+        """Yield sentences on what preferred positions and the two orders say against the judge."""
         (place, more, lean), pairs, decided = self._lean("overall"), len(self.read), first + second
         sentence = f"The judge preferred the {place} place in {more:,} of {decided:,}"
         if not decided:
@@ -147,13 +170,19 @@ class Tally:
             if lean >= LEANING:
                 yield f"{sentence}: read its verdicts with care."
         elif self.by_chance("overall") ** pairs >= SAME:
-            yield f"{'One pair is' if pairs == 1 else f'{pairs:,} pairs are'} too few to tell the judge's verdicts from chance."
+            yield (
+                f"{'One pair is' if pairs == 1 else f'{pairs:,} pairs are'} too few to tell the "
+                "judge's verdicts from chance."
+            )
         else:
-            same = f"Asked in both orders, the judge gives the same verdict on {self._same('overall'):,} of {pairs:,} pairs"
+            same = (
+                "Asked in both orders, the judge gives the same verdict on "
+                f"{self._same('overall'):,} of {pairs:,} pairs"
+            )
             yield f"{same}, no more than by chance: its verdicts say nothing."
 
     def plain(self) -> dict[str, Any]:
-        """Everything as plain data."""
+        """Return everything as plain data."""
         criteria = {
             name: {
                 "wins": [

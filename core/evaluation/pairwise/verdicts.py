@@ -1,7 +1,8 @@
 """A judging model's verdict on two answers, asked in both orders.
 
-It may say tie, which the prompt that the papers follow (LightRAG's) does not offer: their two rates of a pair add up to 98 to 100 %. A judge
-that sees no difference would else name whatever stands first, and with a tie as half a win for both a pair adds up to 100 % as well.
+The judge may call a tie. The prompt that the papers follow (LightRAG's) offers no tie; the two
+rates of a pair there add up to 98 to 100 %. Without a tie, a judge that sees no difference names
+the first answer. With a tie as half a win for both, a pair adds up to 100 % as well.
 """
 
 from __future__ import annotations
@@ -26,14 +27,17 @@ SCHEMA = {
     "required": ["why", *CRITERIA],
     "additionalProperties": False,
 }
-REPLY = 200  # tokens
-AROUND = 700  # tokens of the prompt beside the answers, and of the reply
-LETTERS = 3  # of a token, in the least
+REPLY = 200  # tokens of a reply
+AROUND = 700  # tokens of the prompt without the answers, and of the reply
+LETTERS = 3  # characters per token, a lower bound
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a reply says: for each criterion first, second or tie, and why. `winners` is None where it could not be read, as `why` says."""
+    """Verdict of a reply: first, second or tie for each criterion, and the reason.
+
+    `winners` is None if the reply could not be read; `why` then gives the reason.
+    """
 
     winners: Mapping[str, str] | None
     why: str = ""
@@ -42,7 +46,11 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Match:
-    """Two answers to a question judged in both orders: `there` with the answer of `a` first, `back` with that of `b` first."""
+    """Two answers to a question, judged in both orders.
+
+    `there` is the verdict with the answer of `a` first, `back` the one with the answer of `b`
+    first.
+    """
 
     question: str
     a: str
@@ -52,11 +60,13 @@ class Match:
 
     @property
     def read(self) -> bool:
-        """Whether both replies could be read."""
+        """True if both replies could be read."""
         return self.there.winners is not None and self.back.winners is not None
 
     def score(self, criterion: str) -> float | None:
-        """What `a` has of the match: the mean over both orders of 1 for a win, 1/2 for a tie, 0 for a loss; None where not both were read.
+        """Return the score of `a` in the match, None unless both replies were read.
+
+        It is the mean over both orders of 1 for a win, 1/2 for a tie and 0 for a loss.
 
         >>> from core.evaluation.pairwise.verdicts import Match, Verdict
         >>> there, back = Verdict({"overall": "first"}), Verdict({"overall": "tie"})
@@ -69,7 +79,7 @@ class Match:
         return (worth[self.there.winners[criterion]] + 1 - worth[self.back.winners[criterion]]) / 2
 
     def agree(self, criterion: str) -> bool | None:
-        """Whether both orders name the same winner, or both a tie; None where not both were read."""
+        """Return whether both orders have the same result, None unless both were read."""
         if self.there.winners is None or self.back.winners is None:
             return None
         other = {FIRST: SECOND, SECOND: FIRST, TIE: TIE}
@@ -77,7 +87,10 @@ class Match:
 
 
 def messages(question: str, first: str, second: str, context: int) -> tuple[dict[str, str], ...]:
-    """The messages for the judge; answers that its context of so many tokens has no room for are cut, both at the same length."""
+    """Return the messages for the judge.
+
+    Answers that do not fit into its context (in tokens) are cut, both to the same length.
+    """
     prompt, room = prompts("judge")["pair"], max(200, (context - AROUND) * LETTERS // 2)
     given = {
         "question": " ".join(question.split()),
@@ -91,12 +104,19 @@ def messages(question: str, first: str, second: str, context: int) -> tuple[dict
 
 
 def asked(chat: Chat, question: str, first: str, second: str, watch: Watch = NO_WATCH) -> Verdict:
-    """The verdict on two answers in this order. Where the model fails or its reply cannot be read, the verdict says why.
+    """Return the verdict on two answers in this order.
+
+    If the model fails or its reply cannot be read, the verdict gives the reason.
 
     >>> from core.evaluation.pairwise.verdicts import asked
     >>> from tests.films import Parrot
-    >>> judge = Parrot('{"why": "", "comprehensiveness": "tie", "diversity": "tie", "empowerment": "tie", "overall": "second"}')
-    >>> asked(judge, "What is it about?", "A miser.", "A miser who learns to give.").winners["overall"]
+    >>> judge = Parrot(
+    ...     '{"why": "", "comprehensiveness": "tie", "diversity": "tie", '
+    ...     '"empowerment": "tie", "overall": "second"}'
+    ... )
+    >>> asked(
+    ...     judge, "What is it about?", "A miser.", "A miser who learns to give."
+    ... ).winners["overall"]
     'second'
     """
     try:
@@ -114,7 +134,7 @@ def asked(chat: Chat, question: str, first: str, second: str, watch: Watch = NO_
 
 
 def read(reply: str) -> Verdict:
-    """The verdict of a reply.
+    """Return the verdict of a reply.
 
     >>> from core.evaluation.pairwise.verdicts import read
     >>> read("The first.").winners is None, read("The first.").why

@@ -1,1 +1,1 @@
-"""The papers' tables: what they print, what makes them here, and both beside each other."""
+"""Tables of published papers: the printed figures, the figures made here, and both side by side."""

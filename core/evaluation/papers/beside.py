@@ -1,4 +1,7 @@
-"""What was measured beside what a paper prints: values, order of the methods, and differences from the first."""
+"""Measured values next to a paper's.
+
+The comparison covers values, the order of the methods, and differences from the first method.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,18 @@ from core.evaluation.papers.printed import PrintedTable, UpperBound
 from core.evaluation.reports.export import shown
 from core.evaluation.reports.summary import Summary
 
-RATE = "win rate"  # how the names of figures begin that are no metric of a question
-LEAST = 20  # questions, for an interval of differences that says something
+RATE = "win rate"  # prefix of the names of figures that are no metric of a question
+LEAST = 20  # minimum number of questions for an informative interval of differences
 
 
 @dataclass(frozen=True)
 class Row:
-    """A method: its value in the paper and here, and how far it is in both from the first row, or from the first of the rows that vary one
-    method. `agrees` says whether the paper's
-    difference lies in the interval of the one here; None where one of them is not there, or rests on fewer than `LEAST` questions."""
+    """A method's value in the paper and here, and its difference from the first row in both.
+
+    If rows vary one method, the difference is from the first row of that method. `agrees` says
+    whether the paper's difference lies in the interval of the difference here. It is None if one of
+    them is missing or if there are fewer than `LEAST` questions.
+    """
 
     instance: str
     name: str
@@ -38,9 +44,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Beside:
-    """A metric on a set: a row a method. `tau` is Kendall's tau-b of the two orders over the methods that have both values; None where
-    there are fewer than three of these, or all are equal in one of them. `metric_unknown` says why the paper's values may be of another
-    metric, in which case nothing is said on whether differences agree."""
+    """A metric on a question set: one row per method.
+
+    `tau` is Kendall's tau-b of the two orders over the methods that have both values. It is None if
+    there are fewer than three of these, or if all values of one side are equal. `metric_unknown`
+    says why the paper's values may be of another metric; then no agreement of differences is
+    reported.
+    """
 
     set: str
     asked: str
@@ -53,13 +63,13 @@ class Beside:
     def of(
         cls, set: str, asked: str, metric: str, rows: Sequence[Row], metric_unknown: str = ""
     ) -> Beside:
-        """The rows with Kendall's tau-b of their two orders."""
+        """Return the rows with Kendall's tau-b of their two orders."""
         return cls(set, asked, metric, tuple(rows), kendall(_both(rows)), metric_unknown)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A table of texts that the paper prints no values for, with sentences under it."""
+    """A table of texts without printed values, with sentences below it."""
 
     title: str
     head: tuple[str, ...]
@@ -68,7 +78,7 @@ class Measured:
 
 
 def _both(rows: Iterable[Row]) -> list[tuple[float, float]]:
-    """The paper's value and the one here of each row that has both."""
+    """Return the paper's value and the one here for each row that has both."""
     return [
         (row.printed, row.here.mean)
         for row in rows
@@ -77,7 +87,10 @@ def _both(rows: Iterable[Row]) -> list[tuple[float, float]]:
 
 
 def beside(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
-    """For each metric that the paper prints of the set `name` its values beside those of a run."""
+    """Return the paper's values next to those of a run, for each metric printed for a set.
+
+    `name` is the paper's name of the question set.
+    """
     found = []
     names = tuple(experiment.printed[name])
     table = summary.table(names) if names else {}
@@ -114,22 +127,25 @@ def beside(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
 
 
 def _difference(value: float | None, first: float | None) -> float | None:
-    """How far a printed value is from another; None where one is missing or a bound."""
+    """Return the difference of two printed values, None if one is missing or a bound."""
     if value is None or first is None or {type(value), type(first)} & {UpperBound}:
         return None
     return value - first
 
 
 def order_of_sets(tables: Sequence[Beside | Measured]) -> list[str]:
-    """For each row of the tables how the order of the sets by the paper's values agrees with that here, in a sentence; nothing where fewer
-    than three sets have both values."""
+    """Return a sentence per row on how the paper's order of the sets agrees with the one here.
+
+    There is none for a row with fewer than three sets that have both values.
+    """
     found = dict[tuple[str, str], list[tuple[float, float]]]()
     for one in (one for one in tables if isinstance(one, Beside)):
         for row in one.rows:
             found.setdefault((row.name, one.metric), []).extend(_both([row]))
     taus = {key: kendall(pairs) for key, pairs in found.items()}
     return [
-        f"{name}, {metric}: Kendall's tau of the order of the {len(found[name, metric])} sets is {tau:.2f}."
+        f"{name}, {metric}: Kendall's tau of the order of the {len(found[name, metric])} sets is "
+        f"{tau:.2f}."
         for (name, metric), tau in taus.items()
         if tau is not None
     ]
@@ -147,7 +163,7 @@ def markdown(
     sentences: Sequence[str],
     heading: str = DIFFERS,
 ) -> str:
-    """The tables as Markdown, one a set and metric, with the sentences under a heading of their own."""
+    """Return the tables as Markdown, one per set and metric, followed by the sentences."""
     lines = [f"# {experiment.place}: {experiment.title}", "", experiment.paper, ""]
     for one in tables:
         title, head, rows, notes = written(one)
@@ -164,7 +180,7 @@ def markdown(
 def written(
     one: Beside | Measured,
 ) -> tuple[str, Sequence[str], Sequence[Sequence[str]], Sequence[str]]:
-    """A table as texts: title, head, rows, and sentences under it."""
+    """Return a table as texts: title, head, rows, and sentences below it."""
     if isinstance(one, Measured):
         return one.title, one.head, one.rows, one.notes
     return (
@@ -176,22 +192,28 @@ def written(
 
 
 def _cells_of(one: Beside, row: Row) -> list[str]:
-    """A row as texts, without a verdict where the paper's metric is not known."""
+    """Return a row as texts, without a verdict if the paper's metric is unknown."""
     found = cells(one.metric, row)
     return [*found[:-1], "–"] if one.metric_unknown else found
 
 
 def wide(tables: Sequence[Beside]) -> Measured:
-    """The figures of one set as one table: a row a method, a column a metric."""
+    """Return the figures of one set as one table: a row per method, a column per metric."""
     first = tables[0]
     columns = [[cells(one.metric, row)[2] for row in one.rows] for one in tables]
     rows = tuple(zip((row.name for row in first.rows), *columns))
-    note = f"{max((row.here.n for row in first.rows), default=0):,} questions of {first.asked}. The paper draws it, without numbers."
+    note = (
+        f"{max((row.here.n for row in first.rows), default=0):,} questions of {first.asked}. The "
+        "paper draws it, without numbers."
+    )
     return Measured(first.set, ("method", *(one.metric for one in tables)), rows, (note,))
 
 
 def cells(metric: str, row: Row) -> list[str]:
-    """A row of a table as texts: name, paper, here, questions, both differences, and whether these agree."""
+    """Return a row of a table as texts.
+
+    The cells are name, paper, here, questions, both differences, and whether these agree.
+    """
     digits = lambda number: (
         f"{number:.3f}"
         if metric.startswith(RATE)
@@ -214,7 +236,7 @@ def cells(metric: str, row: Row) -> list[str]:
 
 
 def agreement(one: Beside) -> str:
-    """Where both agree, in a sentence or two."""
+    """Return one or two sentences on how far the paper and the run agree."""
     compared = [row.agrees for row in one.rows if row.agrees is not None]
     n = max((row.here.n for row in one.rows), default=0)
     if one.tau is None:
@@ -231,5 +253,8 @@ def agreement(one: Beside) -> str:
         return " ".join((f"{n:,} questions of {one.asked}.", order, one.metric_unknown))
     within = ""
     if compared:
-        within = f"For {sum(compared)} of {len(compared)} the paper's difference from the first row{own} lies in the interval here."
+        within = (
+            f"For {sum(compared)} of {len(compared)} the paper's difference from the first "
+            f"row{own} lies in the interval here."
+        )
     return " ".join(filter(None, (f"{n:,} questions of {one.asked}.", order, few, within)))

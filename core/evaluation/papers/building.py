@@ -1,4 +1,7 @@
-"""What building graphs costs by kind of graph and stage (In-depth Analysis, Exp. 2: Figures 4 and 5), beside what the paper says of it."""
+"""Cost of building graphs by kind of graph and stage, next to the statements of the paper.
+
+This is Exp. 2 of the In-depth Analysis (Figures 4 and 5).
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,13 @@ PARTS = {GRAPH: "graph", INDEX: "index"}
 
 @dataclass(frozen=True)
 class BuildingCosts:
-    """A figure of a paper on what graphs cost to build. `builds` are the builds by the paper's name of the graph, in the order of their
-    tokens that the paper gives, after those that take none; `small_builds` those of a small run, of the first `documents` of the corpus
-    `small`. `levels` are the names that the paper orders, `index` the one whose index it holds against its graph."""
+    """A paper's figure of the cost of building graphs.
+
+    `builds` holds the builds by the paper's name of the graph: first those that take no tokens,
+    then the others in the paper's order of tokens. `small_builds` holds the builds of a small run,
+    on the first `documents` of the corpus `small`. `levels` are the names that the paper orders.
+    `index` names the graph whose index the paper compares with the graph itself.
+    """
 
     id: str
     paper: str
@@ -36,7 +43,10 @@ class BuildingCosts:
 
 @dataclass(frozen=True)
 class GraphCost:
-    """The cost of one graph by its steps. `whole` is False where chunks had been read by an earlier build, whose tokens are not known."""
+    """Cost of one graph by its steps.
+
+    `whole` is False if an earlier build had read chunks, so that the tokens are unknown.
+    """
 
     name: str
     build: str
@@ -45,23 +55,26 @@ class GraphCost:
     whole: bool = True
 
     def usage(self, part: str = "") -> Usage:
-        """The calls and tokens of language models, of all steps or those of a part."""
+        """Return the calls and tokens of language models, of all steps or those of a part."""
         return sum((one.usage for one in self.steps if part in ("", one.part)), Usage())
 
     def seconds(self, part: str = "") -> float:
-        """Seconds by the clock, of all steps or those of a part."""
+        """Return wall-clock seconds, of all steps or those of a part."""
         return sum(one.seconds for one in self.steps if part in ("", one.part))
 
 
 def graph_cost(name: str, build: str, report: Mapping[str, Any], asks: bool) -> GraphCost:
-    """The cost of a graph by the report of its build; `asks` says whether the build asks a language model."""
+    """Return the cost of a graph from the report of its build.
+
+    `asks` says whether the build asks a language model.
+    """
     steps = step_costs(report)
     whole = bool(steps) and not report.get("shipped") and built(report, asks).tokens is not None
     return GraphCost(name, build, report.get("counts", {}).get("chunks", 0), steps, whole)
 
 
 def rows(costs: Sequence[GraphCost]) -> list[list[str]]:
-    """A row a step, and one for both parts of each graph together, as texts under `HEAD`."""
+    """Return the table's rows under `HEAD` as texts: one per step, and one total per graph."""
     found = []
     for cost in costs:
         for step in cost.steps:
@@ -79,7 +92,7 @@ def rows(costs: Sequence[GraphCost]) -> list[list[str]]:
 
 
 def claims(wanted: BuildingCosts, costs: Sequence[GraphCost]) -> list[str]:
-    """What the paper says of these costs, each beside what was measured, in sentences."""
+    """Return the paper's statements on these costs, each with the figures measured here."""
     by_name = {cost.name: cost for cost in costs}
     found = [
         f"{cost.name}: chunks had been read before, so that its tokens are not whole."
@@ -98,21 +111,25 @@ def claims(wanted: BuildingCosts, costs: Sequence[GraphCost]) -> list[str]:
         words = ", ".join(f"{cost.name} {number:,}" for cost, number in zip(ordered, tokens))
         agrees = "as here" if tokens == sorted(tokens) else "which is another order than here"
         found.append(
-            f"Tokens of building the graph: {words}. The paper's order is {', '.join(cost.name for cost in ordered)}, {agrees}."
+            f"Tokens of building the graph: {words}. The paper's order is "
+            f"{', '.join(cost.name for cost in ordered)}, {agrees}."
         )
         if tokens[0]:
             found.append(
-                f"{ordered[-1].name} takes {tokens[-1] / tokens[0]:.1f} times the tokens of {ordered[0].name}; in the paper up to 40."
+                f"{ordered[-1].name} takes {tokens[-1] / tokens[0]:.1f} times the tokens of "
+                f"{ordered[0].name}; in the paper up to 40."
             )
     if asking:
         more = sum(cost.usage().tokens_in > cost.usage().tokens_out for cost in asking)
         found.append(
-            f"Prompts have more tokens than completions in {more} of {len(asking)} graphs; in the paper in all."
+            f"Prompts have more tokens than completions in {more} of {len(asking)} graphs; in the "
+            "paper in all."
         )
     if (one := by_name.get(wanted.index)) is not None and _sum(one.usage(GRAPH)):
         share = _sum(one.usage(INDEX)) / _sum(one.usage(GRAPH))
         found.append(
-            f"The index of {one.name} takes {share:.2f} times the tokens of its graph; in the paper nearly as many."
+            f"The index of {one.name} takes {share:.2f} times the tokens of its graph; in the "
+            "paper nearly as many."
         )
     return found
 
@@ -120,7 +137,7 @@ def claims(wanted: BuildingCosts, costs: Sequence[GraphCost]) -> list[str]:
 def markdown(
     wanted: BuildingCosts, asked: str, costs: Sequence[GraphCost], sentences: Sequence[str]
 ) -> str:
-    """The table as Markdown, with what the paper says under it."""
+    """Return the table as Markdown, with the paper's statements below it."""
     lines = [
         f"# {wanted.place}: {wanted.title}",
         "",

@@ -1,4 +1,8 @@
-"""The domains that question sets ask about (LEGO-GraphRAG's report, Figure 1): the first part of a relation's name, as Freebase has it."""
+"""Domains that question sets ask about (Figure 1 of LEGO-GraphRAG's report).
+
+A domain is the first part of a relation's name in Freebase. The measurement takes question sets by
+the paper's name and no rows. It raises BadInput and StoreError.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +20,8 @@ from core.instances.catalogue import published
 from core.types import Path, Question, Subgraph
 from core.watch import NO_WATCH, Watch
 
-HOPS, PATHS = 4, 1000  # of the paths from an entity of a question
-# domains that say nothing of what is asked, where another is on the path
+HOPS, PATHS = 4, 1000  # longest path and most paths from an entity of a question
+# Domains that say nothing about the question if another one is on the path.
 WITHOUT = ("common", "type", "freebase", "kg", "base", "user")
 NONE, NOT_FOUND = "no domain", "no path found"
 
@@ -30,7 +34,7 @@ def domains(
     graph: Callable[[str], str],
     watch: Watch = NO_WATCH,
 ) -> list[Measured]:
-    """One table of all sets: of each domain its share of the questions. `rows` are none. Raises BadInput, StoreError."""
+    """Return one table of all sets with the share of questions by domain."""
     shares: dict[str, Counter[str]] = {}
     counts = []
     for name, asked in sets.items():
@@ -64,13 +68,18 @@ def domains(
 
 
 def of_question(local: Local, question: Question) -> dict[str, float]:
-    """The domains of the relations on the shortest paths, either way, from the question's entities to its answers, with shares that add up
-    to 1: each relation of each path counts alike.
+    """Return the share of each domain among a question's relations; the shares add up to 1.
+
+    The relations are those on the shortest paths, in either direction, from the question's entities
+    to its answers. Each relation of each path has the same weight.
 
     >>> from core.evaluation.papers.domains import of_question
     >>> from core.graph.algorithms.local import Local
     >>> from core.types import Question, Subgraph
-    >>> of_question(Local(toy, Subgraph(np.arange(5), np.arange(7)), "both"), Question("Where is D?", "q", ("A",), ("D",)))
+    >>> of_question(
+    ...     Local(toy, Subgraph(np.arange(5), np.arange(7)), "both"),
+    ...     Question("Where is D?", "q", ("A",), ("D",)),
+    ... )
     {'no domain': 1.0}
     """
     graph, ends = (
@@ -101,7 +110,7 @@ def _named(graph: KnowledgeGraph, paths: Iterable[Path]) -> Iterable[str]:
 
 
 def _rows(shares: Mapping[str, Counter[str]]) -> Iterable[tuple[str, ...]]:
-    """A row a domain, those with the most over all sets first, what has none last."""
+    """Yield a row per domain, most frequent first; questions without a domain come last."""
     questions = {name: max(1.0, sum(one.values())) for name, one in shares.items()}
     mean = {
         domain: sum(one[domain] / questions[name] for name, one in shares.items())

@@ -1,4 +1,4 @@
-"""The papers' experiments as data: the rows of a table, the sets they are asked of, and the values that the paper prints."""
+"""The papers' experiments as data: rows of a table, question sets and printed values."""
 
 from __future__ import annotations
 
@@ -31,10 +31,20 @@ Duels = Mapping[str, Mapping[str, float]]
 
 @dataclass(frozen=True)
 class PublishedSet:
-    """A question set of a paper. `files` are patterns of the names of its published files, `set` its name where it ships whole. `small` is
-    the shipped set of a small run, and `small_is` a sentence where that is another set; `fetch` says where it is published. `build` is the
-    graph that it is asked on, where it is not that of the rows, and `methods` the instances that some rows have there. `only` is a field
-    that rows of its file must hold as true, and `vary` the value of an operator's parameter that the paper takes for it."""
+    """A question set of a paper.
+
+    Parameters
+    ----------
+    fetch : where the set is published.
+    files : patterns of the names of its published files.
+    set : its name if all of it ships with the project.
+    small : the shipped set of a small run.
+    small_is : a sentence if the small set is a different one.
+    build : the build that it is asked on, if it is not that of the rows.
+    methods : instances that replace those of some rows on this set.
+    only : a field that must be true in a row of its file.
+    vary : the value of an operator's parameter that the paper uses for this set.
+    """
 
     name: str
     fetch: str
@@ -52,22 +62,37 @@ class PublishedSet:
 class Experiment:
     """A table or figure of a paper.
 
-    `rows` has the paper's name by instance, `printed` for each set and metric a value a row in the units that are measured here (shares
-    in [0, 1], seconds), None where the paper has none; a figure prints none at all. `hours` is a guess for the whole of it with one
-    graphics card. `model` says whether language models answer, `judge` whether one judges the answers, `cold` whether nothing is shared,
-    `small_rows` are the instances of a small run. `after` is the instance whose first ten the others begin with, where not their figures
-    are compared but how these go with what the others gain (`core.evaluation.papers.gains`). `against` is the instance whose answers a
-    language model compares with those of each other one, `wins` for each set the others' win rates over it as printed
-    (`core.evaluation.papers.wins`). `duels` has for each set and criterion the printed win rates of one instance over another; the
-    answers of every two are compared for them, or those of `against` with each other's.
-    `vary` makes of each row one for every value of an operator's parameter, in a small run `small_vary`,
-    by row; a printed column goes through the values of the first row, then of the next, and where it is shorter nothing is printed of
-    such rows. `label` calls a value by what it counts; `builds` has the build that a row is asked on where a building operator varies,
-    of a small run `small_builds`; `firsts` by instance the one that its differences are taken from, where that is not the first.
-    `abstract` says whether all are asked as abstract questions, `retrieval` whether rows end with what they retrieve, `wide` whether the
-    metrics of a set are columns of one table. `extractor` is the one by which the paper's graphs are built, of all rows but those of a small
-    run (`core.evaluation.papers.graphs`).
-    `measures` names what is taken in the place of an evaluation (`core.evaluation.papers.measures`).
+    Parameters
+    ----------
+    rows : the paper's name of each row, by instance id.
+    printed : one value per row, by set and metric. Values have the units measured here (shares in
+        [0, 1], seconds) and are None if the paper prints none. A figure prints no values at all.
+    hours : estimated hours of the whole experiment on one graphics card.
+    model : whether language models answer.
+    judge : whether a language model judges the answers.
+    cold : whether instances share nothing.
+    small_rows : instances of a small run.
+    after : instance whose first ten results the others begin with. The gains over it are correlated
+        with their starting point (`core.evaluation.papers.gains`).
+    against : instance whose answers a language model compares with those of each other one.
+    wins : for each set, the printed win rates of the others over `against`
+        (`core.evaluation.papers.wins`).
+    duels : for each set and criterion, the printed win rates of one instance over another. For them
+        the answers of all pairs are compared, or with `against` only those with it.
+    vary : variations that turn a row into one row per value of an operator's parameter. A printed
+        column holds the values of the first row, then of the next. If it is shorter, the remaining
+        rows have no printed values.
+    small_vary : the same for a small run.
+    label : name of a value, by what it counts.
+    builds : build of each row if an operator of the build varies.
+    small_builds : the same for a small run.
+    firsts : instance from which each one's differences are taken, if it is not the first.
+    abstract : whether all questions are asked as abstract ones.
+    retrieval : whether rows end with what they retrieve.
+    wide : whether the metrics of a set are columns of one table.
+    extractor : extractor of the paper's graphs, for all rows but those of a small run
+        (`core.evaluation.papers.graphs`).
+    measures : measurement that replaces the evaluation (`core.evaluation.papers.measures`).
     """
 
     id: str
@@ -108,9 +133,11 @@ class Experiment:
         small: bool = False,
         wanted: Sequence[str] = (),
     ) -> tuple[Experiment, tuple[Instance, ...]]:
-        """The experiment on the set of that name, with a row for every instance that is asked, and these instances.
+        """Return the experiment as it is asked on a set, and its instances.
 
-        `wanted` are builds and extractors in the place of the paper's (`core.evaluation.papers.graphs.on_builds`).
+        The returned experiment has a row for every instance that is asked. `name` is the paper's
+        name of the set. `wanted` are builds and extractors that replace the paper's
+        (`core.evaluation.papers.graphs.on_builds`).
         """
         asked = self.sets[name]
         graphs = wanted or ((self.extractor,) if self.extractor and not small else ())
@@ -133,7 +160,7 @@ class Experiment:
             )
         builds = self.small_builds if small and self.small_builds else self.builds
         rows, instances, firsts = dict[str, str](), list(before), dict[str, str]()
-        ids = {id: one.id for id, one in there.items()}  # of the first value of each
+        ids = {id: one.id for id, one in there.items()}  # of each row's first value
         for id in chosen:
             one = there[id]
             if builds:
@@ -148,7 +175,7 @@ class Experiment:
                         label = self.label.format(int(value))
                     else:
                         label = f"{parameter.rpartition('.')[2]} {value.strip()}"
-                    if instance.id in rows:  # a value of two parameters that is the default of both
+                    if instance.id in rows:  # two parameters at their defaults give the same line
                         rows[instance.id] += f", {label}"
                     else:
                         rows[instance.id] = f"{self.rows[id]}, {label}"
@@ -169,7 +196,10 @@ class Experiment:
         )
 
     def small(self) -> dict[str, str]:
-        """The shipped question sets of a small run by the paper's name of the set, the first one of those that share a shipped set."""
+        """Return the shipped question sets of a small run, by the paper's name of the set.
+
+        If several sets share a shipped set, only the first one is included.
+        """
         found: dict[str, str] = {}
         for name in self.printed:
             if self.sets[name].small not in ("", *found.values()):
@@ -180,7 +210,7 @@ class Experiment:
 def _renamed(
     duels: Mapping[str, Mapping[str, Duels]], names: Mapping[str, str]
 ) -> dict[str, dict[str, Duels]]:
-    """The duels of instances that have other ids on the graph of a set."""
+    """Return the duels with the ids that the instances have on a set's graph."""
     return {
         name: {
             criterion: {names[winner]: _renamed_row(row, names) for winner, row in rates.items()}
@@ -195,7 +225,10 @@ def _renamed_row(row: Mapping[str, float], names: Mapping[str, str]) -> dict[str
 
 
 def _on(instance: Instance, asked: PublishedSet) -> Instance:
-    """The instance on the set's graph of its corpus, and with the set's value where it has that operator; else as it is."""
+    """Return the instance with the build and the parameter value of a set.
+
+    The value is applied only if the instance has the operator.
+    """
     found = variant(instance, BuiltGraph, "build", asked.build) if asked.build else instance
     cls = operator_class(asked.vary.partition(".")[0]) if asked.vary else None
     if cls is not None and any(isinstance(part, cls) for part in found.line.everywhere()):
@@ -204,7 +237,10 @@ def _on(instance: Instance, asked: PublishedSet) -> Instance:
 
 
 def _retrieving(instance: Instance) -> Instance:
-    """The instance without the steps that make a prompt and an answer of what it retrieves, which may ask language models all the same."""
+    """Return the instance without the steps that make a prompt and an answer.
+
+    The remaining steps may still ask language models.
+    """
     line = Line(
         tuple(
             one
@@ -217,9 +253,9 @@ def _retrieving(instance: Instance) -> Instance:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper's experiments, its figures of what graphs cost to build, and its tables that are shown as printed.
+    """A paper's experiments, figures of building costs, and tables shown as printed.
 
-    `elsewhere` has by place the command that makes another table or figure.
+    `elsewhere` holds, by place, the command that makes another table or figure.
     """
 
     title: str
@@ -231,14 +267,17 @@ class Paper:
 
 @cache
 def papers() -> tuple[Paper, ...]:
-    """The papers, each with its experiments."""
+    """Return the papers, each with its experiments."""
     return tuple(
         _read(tomllib.loads(file.read_text("utf-8"))) for file in sorted(FOLDER.glob("*.toml"))
     )
 
 
 def experiment(id: str) -> Experiment:
-    """The experiment of that id. Raises BadInput with the nearest one."""
+    """Return the experiment with an id.
+
+    Raises BadInput, which names the nearest one.
+    """
     known = {one.id: one for paper in papers() for one in paper.experiments}
     if id not in known:
         every = (*known, *costs(), *printed_tables())
@@ -249,12 +288,12 @@ def experiment(id: str) -> Experiment:
 
 
 def costs() -> dict[str, BuildingCosts]:
-    """The figures of what graphs cost to build, by id."""
+    """Return the figures of building costs, by id."""
     return {one.id: one for paper in papers() for one in paper.costs}
 
 
 def printed_tables() -> dict[str, PrintedTable]:
-    """The tables that are shown as printed, by id."""
+    """Return the tables that are shown as printed, by id."""
     return {one.id: one for paper in papers() for one in paper.tables}
 
 
@@ -333,14 +372,20 @@ def _experiment(
 
 
 def _number(value: float | str, scale: float) -> float | None:
-    """A printed number, None for nan; a text is a bound, which is not scaled."""
+    """Return a printed number, None for nan.
+
+    A text is a bound, which is not scaled.
+    """
     if isinstance(value, str):
         return UpperBound.parse(value)
     return None if math.isnan(value) else value * scale
 
 
 def _duels(rows: Mapping[str, str], rates: Mapping[str, list[float]]) -> Duels:
-    """Win rates printed in per cent: by the instance that wins a number for each row, which may be itself."""
+    """Return win rates in [0, 1] from rates printed in per cent.
+
+    Each winner has one number per row, which may be the winner's own row.
+    """
     read = {}
     for winner, values in rates.items():
         known = zip(rows, values, strict=True)
@@ -351,7 +396,11 @@ def _duels(rows: Mapping[str, str], rates: Mapping[str, list[float]]) -> Duels:
 def _by_row(
     rows: Mapping[str, str], vary: str | list[str] | Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
-    """For each row its variations, of which a text is that of all, a list are those of all, and a table has one by row."""
+    """Return the variations of each row.
+
+    A text is the variation of all rows, a list holds several for all rows, and a table has one per
+    row.
+    """
     if isinstance(vary, str):
         return dict.fromkeys(rows, (vary,))
     if isinstance(vary, list):

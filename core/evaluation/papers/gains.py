@@ -1,4 +1,8 @@
-"""How what a search over a corpus graph gains goes with where it began (FastInsight, section 5.3.1: Table 6 and Figure 5)."""
+"""Correlation of a search's gain with its starting point.
+
+This is section 5.3.1 of FastInsight (Table 6 and Figure 5): searches over a corpus graph that begin
+with the first ten results of another method.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +21,13 @@ NEAR, RECALL, RECALL_AT_END = (
 
 
 def gains(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
-    """For each metric that the paper prints of the set `name`, taken of the first ten of `after`: its correlation (Pearson's, over the
-    questions) with what each instance gains, beside the paper's.
+    """Return the correlation of each instance's gain with each metric of the starting point.
 
-    The gain is R@100 of the instance less R@10 of these first ten, R@k capped recall as the paper defines it (section 4.3.1). Its table
-    calls a column Recall, of which MissTR is what is missing from Topological Recall (corollary 1): that one is recall without a cap.
+    The metrics are those that the paper prints for the set `name`, taken of the first ten results
+    of `after`. The correlation is Pearson's over the questions, next to the paper's. The gain is
+    R@100 of the instance minus R@10 of these first ten, with R@k as capped recall (section 4.3.1).
+    The paper's table has a column Recall; MissTR is the difference between Topological Recall and
+    it (corollary 1), so that column is recall without a cap.
     """
     columns = summary.values(experiment.after, [*experiment.printed[name], RECALL])
     found = []
@@ -42,8 +48,20 @@ def gains(experiment: Experiment, name: str, summary: Summary) -> list[Beside]:
 
 
 def quartiles(summary: Summary, first: str, instance: str) -> list[tuple[float, float, int]]:
-    """The questions in four parts by the Topological Recall of the first ten of `first`: of each part its mean, the mean recall at 10 of an
-    instance, and how many questions it has (Figure 5). Ties go by the order of the questions."""
+    """Return figures of four parts of the questions by Topological Recall (Figure 5).
+
+    The questions are sorted by the Topological Recall of the first ten results. Ties are ordered as
+    the questions are.
+
+    Parameters
+    ----------
+    first : id of the instance whose first ten results are the starting point.
+    instance : id of the instance that continues from there.
+
+    Returns
+    -------
+    For each part: mean Topological Recall, mean recall at 10 of the instance, number of questions.
+    """
     near = summary.values(first, [NEAR])[:, 0]
     recall = summary.values(instance, [RECALL])[:, 0]
     there = np.flatnonzero(~np.isnan(near) & ~np.isnan(recall))

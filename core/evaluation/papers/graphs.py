@@ -1,4 +1,4 @@
-"""Which build of each kind of graph a paper's rows stand on."""
+"""Builds of each kind of graph that a paper's rows use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.operators.texts.built import BuiltGraph
 
 
 def kind_of_graph(instance: Instance) -> str:
-    """Return the kind of graph of an instance's line; empty where it names none."""
+    """Return the kind of graph of an instance's line, or an empty text if it names none."""
     for operator in instance.line.parts():
         if isinstance(operator, BuiltGraph):
             return operator.build if operator.build in KINDS else find(operator.build).graph
@@ -22,17 +22,25 @@ def kind_of_graph(instance: Instance) -> str:
 
 
 def on_builds(instance: Instance, wanted: Sequence[str]) -> Instance:
-    """Return the instance on the build that is wanted of its kind of graph, else as it is.
+    """Return the instance on the requested build of its kind of graph.
+
+    Without a matching build, the instance stays the same.
 
     Parameters
     ----------
-    wanted : builds (ids or lines) and extractors; of those that fit the last one counts. An
-        extractor stands for its build of each kind, and for the chunks alone, which nobody reads.
+    wanted : builds (ids or lines) and extractors; of those that match, the last one counts. An
+        extractor stands for its build of each kind. If a kind has none, as plain chunks may, it
+        stands for the build without an extractor.
 
+    Examples
+    --------
     >>> from core.evaluation.papers.graphs import on_builds
     >>> from core.instances.catalogue import published
     >>> wanted = ("paper", "kg-names")
-    >>> [repr(on_builds(published()[id], wanted).line.operators[0]) for id in ("dalk", "vanilla-rag")]
+    >>> [
+    ...     repr(on_builds(published()[id], wanted).line.operators[0])
+    ...     for id in ("dalk", "vanilla-rag")
+    ... ]
     ["BuiltGraph(build='kg-names')", "BuiltGraph(build='chunks-paper')"]
     """
     kind = kind_of_graph(instance)
@@ -44,13 +52,19 @@ def on_builds(instance: Instance, wanted: Sequence[str]) -> Instance:
 
 
 def _of_extractor(kind: str, extractor: str) -> str:
-    """The id of the build of that kind by an extractor, or by none; empty where there is neither."""
+    """Return the id of the build of a kind by an extractor, or by none.
+
+    It is empty if there is neither.
+    """
     by = {one.extractor: one.id for one in of_kind(kind)}
     return by.get(extractor) or by.get("", "")
 
 
 def check_builds(wanted: Iterable[str], kinds: Iterable[str]) -> None:
-    """Raise BadInput where one is neither an extractor nor a build of one of these kinds."""
+    """Check that each name is an extractor or a build of one of these kinds.
+
+    Raises BadInput if not.
+    """
     there = set(kinds)
     for one in wanted:
         if one in EXTRACTORS:
@@ -67,11 +81,13 @@ def check_builds(wanted: Iterable[str], kinds: Iterable[str]) -> None:
 
 
 def graphs_of(corpus: Corpus, instances: Sequence[Instance], names: Mapping[str, str]) -> str:
-    """A sentence on the build that each row was asked on; empty where none names a graph.
+    """Return a sentence on the build that each row was asked on.
+
+    It is empty if no row names a graph.
 
     Parameters
     ----------
-    names : the paper's name of a row by its instance; others are left out.
+    names : the paper's row names by instance id; instances without one are left out.
     """
     rows: dict[str, list[str]] = {}
     for instance in instances:

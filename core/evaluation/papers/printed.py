@@ -1,4 +1,4 @@
-"""Values as a paper prints them: upper bounds, and tables that no experiment here measures."""
+"""Values as a paper prints them: upper bounds, and tables that no experiment measures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 
 
 class UpperBound(float):
-    """A printed bound, such as “<0.01”. As a number it is the largest one below the bound.
+    """Printed upper bound, such as “<0.01”.
+
+    As a number it is the largest float below the bound.
 
     >>> from core.evaluation.papers.printed import UpperBound
     >>> str(UpperBound.parse("<0.01")), UpperBound.parse("<0.01") < 0.01
@@ -18,7 +20,10 @@ class UpperBound(float):
 
     @classmethod
     def parse(cls, text: str) -> UpperBound:
-        """Read a bound. Raises ValueError where the text is none."""
+        """Read a bound from its text.
+
+        Raises ValueError if the text is no bound.
+        """
         if not text.startswith("<"):
             raise ValueError(f"“{text}” is no upper bound.")
         return cls(math.nextafter(float(text[1:]), 0.0))
@@ -29,9 +34,9 @@ class UpperBound(float):
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """A table whose values are shown as the paper prints them.
+    """Table whose values are shown as the paper prints them.
 
-    `made_by` says what makes such values here, `missing` why nothing does; one of both is given.
+    Either `made_by` says what computes such values here, or `missing` says why nothing does.
     """
 
     id: str
@@ -45,12 +50,12 @@ class PrintedTable:
 
     @property
     def source(self) -> str:
-        """The sentence on where values of this computer come from."""
+        """Sentence on where the values of this computer come from."""
         return f"Made here by: {self.made_by}" if self.made_by else f"Not made here: {self.missing}"
 
 
 def read_table(id: str, paper: str, values: Mapping[str, Any]) -> PrintedTable:
-    """Read a table of a paper's file.
+    """Read a table from a paper's file.
 
     Parameters
     ----------
@@ -61,7 +66,7 @@ def read_table(id: str, paper: str, values: Mapping[str, Any]) -> PrintedTable:
     Raises
     ------
     ValueError
-        Where a row has not a cell for each column.
+        If a row does not have one cell per column.
     """
     head = tuple(values["head"])
     rows = tuple(tuple(row) for row in values["rows"])

@@ -1,4 +1,4 @@
-"""The printed side of an experiment: all values of the paper, and what it takes to measure them here."""
+"""Printed side of an experiment: the paper's values and what it takes to measure them here."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def printed_side(
 
 
 def _tables(wanted: Experiment, name: str) -> Iterator[Measured]:
-    """The tables of one question set."""
+    """Yield the tables of one question set."""
     here = wanted if wanted.measures else wanted.asked(catalogue(), name)[0]
     columns = {
         metric: column
@@ -46,7 +46,7 @@ def _tables(wanted: Experiment, name: str) -> Iterator[Measured]:
 
 
 def _matrix(here: Experiment, rates: Duels) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Head and rows of win rates: of the method of each row over that of each column."""
+    """Return head and rows of a table of win rates: the row's method over the column's method."""
     losers = [id for id in here.rows if any(id in row for row in rates.values())]
     rows = tuple(
         (here.rows[winner], *(_exact(row.get(loser)) for loser in losers))
@@ -56,7 +56,7 @@ def _matrix(here: Experiment, rates: Duels) -> tuple[tuple[str, ...], tuple[tupl
 
 
 def _needs(wanted: Experiment) -> list[str]:
-    """Sentences on the question sets, on what ships of them, and on who answers."""
+    """Return sentences on the question sets, their shipped parts, and the answering model."""
     small, sentences = wanted.small(), []
     for name in wanted.printed:
         published = wanted.sets[name]
@@ -69,7 +69,7 @@ def _needs(wanted: Experiment) -> list[str]:
 
 
 def _exact(value: float | None) -> str:
-    """A value with all digits that are printed."""
+    """Return a value with all digits that are printed."""
     if value is None:
         return NOT_PRINTED
     return str(value) if isinstance(value, UpperBound) else f"{value:.6g}"

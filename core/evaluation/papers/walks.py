@@ -1,4 +1,7 @@
-"""Walks encoded for a paper's rows, and what a change of the graph costs them (Walk&Retrieve, section 2.1 and its footnote 2)."""
+"""Walks encoded for a paper's rows, and the cost of updating them when the graph changes.
+
+This is section 2.1 of Walk&Retrieve with its footnote 2.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,17 @@ from core.io.durations import span, with_time_left
 from core.operators.retrieve.walks import TEMPLATE, NodesThenWalks
 from core.watch import NO_WATCH, Watch
 
-SIZES = (1, 10, 100, 1000)  # triples
+SIZES = (1, 10, 100, 1000)  # numbers of changed triples
 Triple = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class Change:
-    """What `triples` more (or fewer, where negative) cost: the nodes encoded anew of all that have walks, in how many seconds, with the
-    drawing of all walks."""
+    """Cost of adding `triples` to the graph, or of removing them if negative.
+
+    `encoded` of `nodes` with walks were encoded again, in `seconds`, which include drawing all
+    walks.
+    """
 
     triples: int
     encoded: int
@@ -38,7 +44,10 @@ class Change:
 
 
 def prepare_walks(plan: Plan, engine, watch: Watch = NO_WATCH) -> None:
-    """Encode the walks that the plan's instances read of each graph that all questions share, where they are not. Raises BadInput."""
+    """Encode the missing walks that a plan's instances read.
+
+    Only graphs that all questions share are prepared. Raises BadInput.
+    """
     for name in filter(None, dict.fromkeys(one.source.graph_name for one in plan.drawn)):
         for operator in (part for instance in plan.instances for part in instance.line.parts()):
             if isinstance(operator, NodesThenWalks) and operator.verbaliser == TEMPLATE:
@@ -55,10 +64,12 @@ def changes(
     rng: np.random.Generator,
     watch: Watch = NO_WATCH,
 ) -> tuple[Change, list[Change]]:
-    """What walks cost from nothing, and what so many triples more and fewer cost afterwards, each from the same graph: all of `triples`
-    but the last of those drawn. What a change encoded is deleted before the next one, so that none finds it.
+    """Return the cost of all walks from scratch, and of each update of the graph.
 
-    A node is encoded anew where the sentences that its encoder reads are others: the walks of that node come past a changed triple.
+    An update adds or removes as many triples as one of `sizes` says. Every update begins with the
+    same graph: all `triples` but those that are drawn to be added. The encodings of an update are
+    deleted before the next one, so that none is reused. A node is encoded again if the sentences
+    that the encoder reads have changed, because one of its walks passes a changed triple.
     """
     most = min(max(sizes), len(triples) // 2)
     drawn = rng.permutation(len(triples))
@@ -66,7 +77,7 @@ def changes(
 
     def measured(content: Sequence[Triple], size: int, keep: bool = False) -> Change:
         graph = build(content, folder, folder.name, "both")
-        walks.place(graph, encoder, plan)  # brings the encoder
+        walks.place(graph, encoder, plan)  # loads the encoder before the clock starts
         start = time.monotonic()
         facts = walks.build(graph, encoder, plan, watch=watch).index.facts
         seconds = time.monotonic() - start
@@ -90,7 +101,10 @@ def updates(
     graph: Callable[[str], str],
     watch: Watch = NO_WATCH,
 ) -> list[Measured]:
-    """For each row its walks' cost from nothing and of changes, on the graph of each set."""
+    """Return for each row the cost of its walks from scratch and of updates.
+
+    The costs are measured on the graph of each set.
+    """
     found = []
     for set_name, asked in sets.items():
         opened = engine.graph(graph(set_name) or owner(asked.split(",")[0]).name, watch=watch)
@@ -126,12 +140,18 @@ def updates(
                 )
             ]
             for one in others:
-                what = f"{abs(one.triples):,} triple{'s' * (abs(one.triples) > 1)} {'more' if one.triples > 0 else 'fewer'}"
+                what = (
+                    f"{abs(one.triples):,} triple{'s' * (abs(one.triples) > 1)} "
+                    f"{'more' if one.triples > 0 else 'fewer'}"
+                )
                 share = f"{one.seconds / max(first.seconds, 1e-9):.3f}"
                 lines.append(
                     (what, f"{one.encoded:,}", f"{one.nodes:,}", f"{one.seconds:.1f}", share)
                 )
-            note = f"On {opened.name}, from nothing in {span(first.seconds)}. Triples are drawn by seed 0; the store's time is not in it."
+            note = (
+                f"On {opened.name}, from nothing in {span(first.seconds)}. Triples are drawn by "
+                "seed 0; the store's time is not in it."
+            )
             found.append(Measured(f"{set_name}, {name}", head, tuple(lines), (note,)))
     return found
 

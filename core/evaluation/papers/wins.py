@@ -1,4 +1,7 @@
-"""How often each method's answers win against those of one, and how that goes with recall (FastInsight, Table 4 and Figure 3)."""
+"""Win rates of each method's answers over those of one method, and their correlation with recall.
+
+This is Table 4 and Figure 3 of FastInsight.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,14 @@ from core.evaluation.papers.experiments import Experiment
 from core.evaluation.reports.summary import Summary
 
 RECALL, CRITERION = "capped_node_recall@10", "overall"
-LEVEL = 0.5  # the win rate of a method against itself
+LEVEL = 0.5  # win rate of a method against itself
 
 
 def won(experiment: Experiment, name: str, summary: Summary, tally: Tally) -> Beside:
-    """The win rate of each method over that of `against`, beside the paper's of the set `name`; none for that one itself."""
+    """Return the win rate of each method over that of `against`, next to the paper's.
+
+    The method `against` has no row. `name` is the paper's name of the question set.
+    """
     rates, own = tally.wins(CRITERION), experiment.against
     printed = dict(zip(experiment.rows, experiment.wins[name], strict=True))
     none = Estimate(None, None, None, 0)
@@ -30,7 +36,7 @@ def won(experiment: Experiment, name: str, summary: Summary, tally: Tally) -> Be
 
 
 def duels(experiment: Experiment, name: str, summary: Summary, tally: Tally) -> list[Beside]:
-    """Return each criterion's win rates beside those that the paper prints of the set `name`.
+    """Return the win rates by each criterion, next to those that the paper prints.
 
     Parameters
     ----------
@@ -41,7 +47,7 @@ def duels(experiment: Experiment, name: str, summary: Summary, tally: Tally) -> 
 
     Returns
     -------
-    A table a criterion, with a row for each method over another one.
+    One table per criterion, with a row for each method over another one.
     """
     found, none = [], Estimate(None, None, None, 0)
     for criterion, printed in experiment.duels.get(name, {}).items():
@@ -62,9 +68,12 @@ def duels(experiment: Experiment, name: str, summary: Summary, tally: Tally) -> 
 
 
 def goes_with(found: Sequence[Beside], rates: Beside, tally: Tally) -> list[str]:
-    """Sentences on how the win rates of a set go with recall, over the methods and the one that they are held against, which has half a win
-    against itself: Pearson's r here, and of the values that the paper prints. None where the set has no recall, one where the judge's
-    verdicts say nothing."""
+    """Return sentences on the correlation of win rates with recall over the methods of a set.
+
+    They give Pearson's r here and of the printed values. The method that the others are compared
+    with counts with a win rate of one half. The list is empty if the set has no recall. A sentence
+    says so if the judge's verdicts are not informative.
+    """
     recall = next((one for one in found if one.metric == RECALL), None)
     if recall is None:
         return []
@@ -76,12 +85,15 @@ def goes_with(found: Sequence[Beside], rates: Beside, tally: Tally) -> list[str]
     here = "" if tally.decides(CRITERION) else ", by a judge whose verdicts say nothing"
     return [
         f"Win rate by recall at 10, here{here}: {pearson(points(lambda row: row.here.mean))}.",
-        f"The same of the values that the paper prints: {pearson(points(lambda row: row.printed))}. Its figure gives p < 0.05 and no r.",
+        "The same of the values that the paper prints: "
+        f"{pearson(points(lambda row: row.printed))}. Its figure gives p < 0.05 and no r.",
     ]
 
 
 def pearson(points: Sequence[tuple[float | None, float | None]]) -> str:
-    """Pearson's r of two figures of the same methods with its 95 % interval and p-value, as a sentence; those without both are left out.
+    """Return Pearson's r with its 95 % interval and p-value as a text.
+
+    Each point has two figures of a method. Points that lack one are left out.
 
     >>> from core.evaluation.papers.wins import pearson
     >>> pearson([(0.1, 0.4), (0.2, 0.3), (0.3, 0.5), (0.4, 0.6), (0.5, None)])

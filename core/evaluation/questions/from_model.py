@@ -1,8 +1,10 @@
-"""Questions with a gold passage that a language model writes, each checked: answerable from its passage alone, and from no other.
+"""Questions with a gold passage, written and checked by a language model.
 
-A model that is asked for a question to a passage may give one that says “he”, that its passage does not answer, or that many passages do.
-So it is asked again, with one passage at a time and without the answer: from its own passage it has to give the answer, and from those
-that retrieval puts nearest to the question it must not. A passage that does not hold the answer's words cannot give it, and is not read.
+A model that is asked for a question about a passage may write one that says “he”, that its passage
+does not answer, or that many passages answer. So each question is checked: the model is asked it
+with one passage at a time and without the answer. From its own passage it must give the answer, and
+from the nearest other passages in retrieval it must not. A passage without the words of the answer
+cannot give it, and is not read.
 """
 
 from __future__ import annotations
@@ -34,10 +36,10 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 WRITTEN = "written"
-TRIED = 1 / 3  # of the time, after which it is given up where too few would come
-NEAR = 3  # other passages by each search that may answer a question too
-FEWEST_LETTERS = 200  # of a passage that is asked about
-LONGEST_ANSWER = 10  # words
+TRIED = 1 / 3  # share of the time after which the work ends if too few questions can be expected
+NEAR = 3  # other passages from each search that may also answer a question
+FEWEST_LETTERS = 200  # minimum letters of a passage
+LONGEST_ANSWER = 10  # maximum words of an answer
 REPLY_TOKENS, ANSWER_TOKENS = 160, 40
 VAGUE = re.compile(
     r"\b(this|the|the given|the above) (passage|text|document|author|excerpt|article)\b",
@@ -64,11 +66,19 @@ SAME = "the question was made already"
 
 @dataclass
 class ModelQuestions:
-    """A language model at work on the passages of a corpus; calling it with its job gives at most `wanted` questions that passed.
+    """Writing of questions by a language model; calling it with its job returns the questions.
 
-    `near` gives the chunks, by row, that retrieval puts nearest to a question. It ends after `seconds` too, or earlier where at the rate of
-    the first part of them fewer than `least` would come of all. Every reply is saved, so that the same one asked again goes on from there.
-    The order of the passages depends on the seed alone. As many are asked about at a time as the model takes, and counted in their order.
+    The result has at most `wanted` questions that passed the checks. The work ends after `seconds`.
+    It ends earlier if, at the rate of the first part, fewer than `least` questions can be expected
+    in all. Every reply is saved, so that the work can be resumed. The order of the passages depends
+    on the seed alone. Several passages are asked about concurrently, and their results are counted
+    in order.
+
+    Parameters
+    ----------
+    chunks : the chunks of the corpus.
+    facts : the entities of each chunk.
+    near : returns the chunks (rows) that retrieval ranks nearest to a question.
     """
 
     corpus: Corpus
@@ -84,11 +94,14 @@ class ModelQuestions:
     _watch: Watch = field(default=NO_WATCH, compare=False)
 
     def __call__(self, watch: Watch) -> MadeQuestions:
-        """The questions of the kind `written`, and how many passages gave none for which reason. Raises Cancelled, ModelUnavailable,
-        ModelFailed."""
+        """Return questions of the kind `written`, and how many passages failed for which reason.
+
+        Raises Cancelled, ModelUnavailable and ModelFailed.
+        """
         start, asked, left, found = self.clock(), set[str](), Counter[str](), list[Question]()
         begun, ended, waiting, processor = 0, 0, dict[int, Question | str](), Processor()
-        # of those at work each may give a question, so that none is asked about that one at a time would not come to
+        # Each passage in flight may give a question. So none is begun that would not be
+        # reached one at a time.
         flight = Flight(
             lambda: self.chat.at_once if len(found) + begun - ended < self.wanted else 0, watch
         )
@@ -114,7 +127,7 @@ class ModelQuestions:
         watch.check()
         for (place, _), one in flight.each(of_passage, rows()):
             waiting[place] = one
-            while ended in waiting:  # in the order of the passages, however soon each came
+            while ended in waiting:  # results are counted in the order of the passages
                 made, ended = waiting.pop(ended), ended + 1
                 if isinstance(made, str):
                     left[made] += 1
@@ -134,11 +147,14 @@ class ModelQuestions:
         return MadeQuestions({WRITTEN: found}, {WRITTEN: left})
 
     def _hopeless(self, found: int, spent: float) -> bool:
-        """Whether at this rate fewer than `least` would be found in all of the time, judged once `TRIED` of it is over."""
+        """Return whether fewer than `least` questions can be expected at the current rate.
+
+        This is judged once the share `TRIED` of the time is over.
+        """
         return spent > TRIED * self.seconds and found * self.seconds < self.least * spent
 
     def _order(self) -> list[int]:
-        """The rows of the chunks that are long enough, in the order in which they are asked about."""
+        """Return the rows of the chunks that are long enough, in the order of the work."""
         order = np.random.default_rng(self.seed).permutation(len(self.chunks)).tolist()
         return [row for row in order if len(self.chunks.text("text", row)) >= FEWEST_LETTERS]
 
@@ -181,7 +197,10 @@ class ModelQuestions:
         return self._reply("from-passage", row, ANSWER_TOKENS, question=question)
 
     def _others(self, row: int, question: str) -> list[int]:
-        """The chunks nearest to a question, other than its own and those beside it, which may hold parts of it."""
+        """Return the chunks nearest to a question, without its own chunk and its neighbours.
+
+        Neighbouring chunks of the document may contain parts of the same text.
+        """
         document = self.chunks.text("document", row)
         beside = {
             one
@@ -191,7 +210,11 @@ class ModelQuestions:
         return [one for one in dict.fromkeys(self.near(question)) if one not in beside]
 
     def _gold(self, row: int, answer: str) -> str:
-        """The passage's name: its document, or where that has several chunks the sentence with the answer."""
+        """Return the name of a passage.
+
+        It is the name of its document. If the document has several chunks, the sentence with the
+        answer is added.
+        """
         document, text = self.chunks.text("document", row), self.chunks.text("text", row)
         if self.chunks.text("id", row) == document:
             return document
@@ -202,14 +225,20 @@ class ModelQuestions:
 
 
 def faulty(question: str, answer: str, passage: str, names: Sequence[str]) -> str:
-    """Why a question and its answer are refused without asking a model; empty where they are not.
+    """Return why a question and its answer are refused without asking a model.
+
+    The text is empty if they are not refused.
 
     >>> from core.evaluation.questions.from_model import faulty
     >>> passage, names = "Ann Lee built the harbour of Oban in 1881.", ["Ann Lee", "Oban"]
     >>> faulty("Who built the harbour of Oban?", "Ann Lee", passage, names)
     ''
-    >>> faulty("Who built it?", "Ann Lee", passage, names), faulty("When did Ann Lee build?", "1882", passage, names)
-    ('it names nothing that the passage names', 'the answer is not in the passage in those words, or is too long')
+    >>> (
+    ...     faulty("Who built it?", "Ann Lee", passage, names),
+    ...     faulty("When did Ann Lee build?", "1882", passage, names),
+    ... )
+    ('it names nothing that the passage names', 'the answer is not in the passage in those words, or
+    is too long')
     """
     if not question or not answer or not ASKS.search(question):
         return UNREADABLE

@@ -1,14 +1,19 @@
-"""Questions with gold passages made from names alone, without a language model: gaps in a sentence, and two kinds over two passages.
+"""Questions with gold passages made from names alone, without a language model.
 
 | kind | question | answer | gold passages |
 |---|---|---|---|
-| cloze | Which name is missing in “_____ built the harbour of Oban.”? | Ann Lee | the one that holds the sentence |
-| shared | Which name is mentioned together with “Oban” in one sentence, and with “Tom Reid” in another? | Ann Lee | both |
-| bridge | In “_____ built the harbour of Oban.” a name is missing. Which other name … in another passage? | Tom Reid | both |
+| cloze | Which name is missing in “_____ built the harbour of Oban.”? | Ann Lee | the sentence's |
+| shared | Which name is mentioned together with “Oban” in one sentence, and … | Ann Lee | both |
+| bridge | In “_____ built the harbour of Oban.” a name is missing. Which … | Tom Reid | both |
 
-Each asks for a name that the texts determine: a gap is of a sentence that is there once and holds another name that is rare. For the
-two kinds over two passages neither passage holds both names, no sentence of the corpus does, and one name alone joins them. A bridge's
-question does not hold the name that joins its passages, so that the second one cannot be found by the question's words.
+A shared question goes on with “and together with “Tom Reid” in another?”. A bridge question goes on
+with “Which other name is mentioned together with it in one sentence of another passage?”.
+
+Each question asks for a name that the texts determine. The sentence of a gap occurs once and
+contains another name that is rare. In the two kinds over two passages, neither passage contains
+both names, no sentence of the corpus contains both, and exactly one name connects them. The
+question of a bridge does not contain the name that connects its passages, so the second passage
+cannot be found by the words of the question.
 """
 
 from __future__ import annotations
@@ -28,11 +33,11 @@ from core.watch import NO_WATCH, Watch
 
 GAP = "_____"
 CLOZE, SHARED, BRIDGE = "cloze", "shared", "bridge"
-SHARES = {CLOZE: 0.5, SHARED: 0.25, BRIDGE: 0.25}  # of the questions that are wanted
-FEWEST_WORDS, MOST_WORDS = 6, 50  # of a sentence that is asked about
-RARE = 5  # sentences of the corpus that a name may be in that makes a sentence known
-JOINS = 12  # sentences that a name may be in which joins two passages
-EVERY = 64  # candidates between two looks at whether somebody cancelled
+SHARES = {CLOZE: 0.5, SHARED: 0.25, BRIDGE: 0.25}  # shares of the wanted questions
+FEWEST_WORDS, MOST_WORDS = 6, 50  # words of a sentence that is asked about
+RARE = 5  # maximum sentences with a name that still identifies a sentence
+JOINS = 12  # maximum sentences with a name that connects two passages
+EVERY = 64  # candidates between two checks for cancellation
 WHOLE = re.compile(r"^[\"'“‘(\[«]?[^\W_a-z].*[.!?…。！？][\"'”’)\]»]*$", re.DOTALL)
 
 ODD = "the sentence is cut, too short or too long"
@@ -48,26 +53,28 @@ SAME = "the question was made already"
 
 @dataclass
 class MadeQuestions:
-    """Questions by kind, and for each kind how many candidates were left out for which reason."""
+    """Questions by kind, and the number of rejected candidates by kind and reason."""
 
     questions: dict[str, list[Question]] = field(default_factory=dict)
     left: dict[str, Counter[str]] = field(default_factory=dict)
 
     def all(self) -> tuple[Question, ...]:
-        """All questions, kind by kind."""
+        """Return all questions, kind by kind."""
         return tuple(question for some in self.questions.values() for question in some)
 
     def counts(self) -> dict[str, int]:
-        """How many there are of each kind."""
+        """Return the number of questions of each kind."""
         return {kind: len(some) for kind, some in self.questions.items()}
 
 
 def from_names(
     table: SentenceTable, wanted: int, seed: int = 0, watch: Watch = NO_WATCH
 ) -> MadeQuestions:
-    """At most `wanted` questions made from a table of sentences, by kinds in the parts of `SHARES`; what one kind lacks another fills.
+    """Return at most `wanted` questions made from a table of sentences.
 
-    The same texts and seed give the same questions; a smaller number is not a part of a larger one. Raises what `watch` raises.
+    The kinds have the parts of `SHARES`; if one kind has too few, the others fill its part. The
+    same texts and seed give the same questions. A smaller number of questions is not a part of a
+    larger one. Raises the errors of `watch`.
     """
     found, asked, pools = MadeQuestions(), set[str](), dict[str, list[Question]]()
     for kind, make in MAKERS.items():
@@ -99,10 +106,24 @@ def from_names(
 
 
 def shares(there: dict[str, int], parts: dict[str, float], wanted: int) -> dict[str, int]:
-    """How many of each kind to take of those that are there: its part of what is wanted, and what others lack in the order of `parts`.
+    """Return how many questions of each kind to take.
 
+    Each kind gets its part of the wanted number. What a kind lacks is filled from the others.
+
+    Parameters
+    ----------
+    there : available questions of each kind.
+    parts : share of each kind.
+    wanted : number of questions in all.
+
+    Examples
+    --------
     >>> from core.evaluation.questions.from_names import shares
-    >>> shares({"cloze": 90, "shared": 1, "bridge": 9}, {"cloze": 0.5, "shared": 0.25, "bridge": 0.25}, 20)
+    >>> shares(
+    ...     {"cloze": 90, "shared": 1, "bridge": 9},
+    ...     {"cloze": 0.5, "shared": 0.25, "bridge": 0.25},
+    ...     20,
+    ... )
     {'cloze': 10, 'shared': 1, 'bridge': 9}
     """
     taken = {kind: min(there.get(kind, 0), round(part * wanted)) for kind, part in parts.items()}
@@ -112,7 +133,7 @@ def shares(there: dict[str, int], parts: dict[str, float], wanted: int) -> dict[
 
 
 def cloze(table: SentenceTable, sentence: NamedSentence) -> Question | str:
-    """The question for a name that is left out of a sentence, or the reason why there is none."""
+    """Return the question for a name left out of a sentence, or why there is none."""
     if fault := unfit(table, sentence):
         return fault
     for name in sentence.once:
@@ -127,7 +148,10 @@ def cloze(table: SentenceTable, sentence: NamedSentence) -> Question | str:
 
 
 def shared(table: SentenceTable, sentence: NamedSentence) -> Question | str:
-    """The question for the name that joins two names of different passages, or the reason why there is none."""
+    """Return the question for the name that connects two passages, or why there is none.
+
+    The question gives one other name of each passage.
+    """
     if fault := unfit(table, sentence):
         return fault
     reasons: list[str] = []
@@ -136,7 +160,10 @@ def shared(table: SentenceTable, sentence: NamedSentence) -> Question | str:
             reason = _no_pair(table, sentence, other, joint, a, b)
             if not reason:
                 one, two = sorted((a, b), key=fold)
-                text = f"Which name is mentioned together with “{one}” in one sentence, and together with “{two}” in another?"
+                text = (
+                    f"Which name is mentioned together with “{one}” in one sentence, and together "
+                    f"with “{two}” in another?"
+                )
                 return Question(
                     text,
                     answers=(joint,),
@@ -148,8 +175,10 @@ def shared(table: SentenceTable, sentence: NamedSentence) -> Question | str:
 
 
 def bridge(table: SentenceTable, sentence: NamedSentence) -> Question | str:
-    """The question from a sentence with a gap, by way of the missing name, to the name that another passage gives with it; or the reason
-    why there is none."""
+    """Return the question from a gap to a name in another passage, or why there is none.
+
+    The missing name leads to the other passage, which mentions it together with the answer.
+    """
     if fault := unfit(table, sentence):
         return fault
     reasons: list[str] = []
@@ -163,8 +192,8 @@ def bridge(table: SentenceTable, sentence: NamedSentence) -> Question | str:
             reasons.append(BOTH)
         else:
             text = (
-                f"In “{_gap(sentence.text, joint)}” a name is missing. Which other name is mentioned together with it in one sentence of "
-                "another passage?"
+                f"In “{_gap(sentence.text, joint)}” a name is missing. Which other name is "
+                "mentioned together with it in one sentence of another passage?"
             )
             return Question(
                 text,
@@ -183,7 +212,7 @@ MAKERS: dict[str, Callable[[SentenceTable, NamedSentence], Question | str]] = {
 
 
 def unfit(table: SentenceTable, sentence: NamedSentence) -> str:
-    """Why no question is made of a sentence; empty where one may be."""
+    """Return why no question is made from a sentence, empty if one may be."""
     if not FEWEST_WORDS <= len(sentence.text.split()) <= MOST_WORDS or not WHOLE.match(
         sentence.text
     ):
@@ -192,7 +221,9 @@ def unfit(table: SentenceTable, sentence: NamedSentence) -> str:
 
 
 def proper(name: str) -> bool:
-    """Whether a name is long enough to ask for, and has a capital letter or one of a script without them.
+    """Return whether a name is long enough to ask for and is no lower-case word.
+
+    Names in scripts without capital letters are accepted.
 
     >>> from core.evaluation.questions.from_names import proper
     >>> proper("Ann Lee"), proper("the harbour"), proper("Al"), proper("安住罗马")
@@ -203,24 +234,24 @@ def proper(name: str) -> bool:
 
 
 def _leaks(text: str, name: str) -> bool:
-    """Whether a sentence holds a word of the name elsewhere too."""
+    """Return whether a sentence also contains a word of the name elsewhere."""
     rest = _gap(text, name)
     return any(spans_of(rest, word) for word in re.findall(r"\w{3,}", name))
 
 
 def _gap(text: str, name: str) -> str:
-    """The sentence with the one mention of a name left out."""
+    """Return the sentence with the one mention of a name replaced by a gap."""
     start, end = spans_of(text, name)[0]
     return f"{text[:start]}{GAP}{text[end:]}"
 
 
 def _known_by(table: SentenceTable, sentence: NamedSentence, name: str) -> bool:
-    """Whether a sentence has a rare name beside this one, by which it is known."""
+    """Return whether a sentence has another rare name that identifies it."""
     return bool(_rare(table, sentence, name))
 
 
 def _rare(table: SentenceTable, sentence: NamedSentence, beside: str) -> list[str]:
-    """The proper names of a sentence, other than one, that few sentences hold."""
+    """Return the proper names of a sentence, except `beside`, that occur in few sentences."""
     others = (name for name in sentence.names if fold(name) != fold(beside) and proper(name))
     return [
         name
@@ -232,7 +263,10 @@ def _rare(table: SentenceTable, sentence: NamedSentence, beside: str) -> list[st
 
 
 def _joined(table: SentenceTable, sentence: NamedSentence) -> Iterator[tuple[str, NamedSentence]]:
-    """The names of a sentence that lead to a sentence of another passage, with that sentence; both are fit to be asked about."""
+    """Yield the names that connect a sentence with another passage, with the sentence there.
+
+    Both sentences are fit to be asked about.
+    """
     for name in sentence.once:
         rows = table.where(name) if proper(name) else frozenset()
         for row in sorted(rows - {sentence.row}) if 1 < len(rows) <= JOINS else ():
@@ -246,7 +280,11 @@ def _joined(table: SentenceTable, sentence: NamedSentence) -> Iterator[tuple[str
 def _no_pair(
     table: SentenceTable, first: NamedSentence, second: NamedSentence, joint: str, a: str, b: str
 ) -> str:
-    """Why two names ask for no joint of theirs; empty where neither passage holds both, and the joint alone is named with each, once."""
+    """Return why two names do not determine the name that connects them, empty if they do.
+
+    They do if neither passage contains both, and only the connecting name is mentioned with each of
+    them, once.
+    """
     if (
         fold(a) == fold(b)
         or spans_of(table.around(first), b)
@@ -260,12 +298,12 @@ def _no_pair(
 
 
 def _with(table: SentenceTable, a: str, b: str) -> frozenset[int]:
-    """The rows of the sentences that hold two names."""
+    """Return the rows of the sentences that contain two names."""
     return table.where(a) & table.where(b)
 
 
 def _neighbours(table: SentenceTable, name: str) -> set[str]:
-    """The names that share a sentence with one, in small letters."""
+    """Return the names that share a sentence with a name, in lower case."""
     rows = (table.named[row] for row in table.where(name) if row in table.named)
     return {fold(other) for sentence in rows for other in sentence.names} - {fold(name)}
 
@@ -281,7 +319,7 @@ def _numbered(kind: str, number: int, question: Question) -> Question:
 
 
 def kind_of(question: Question) -> str:
-    """The kind of a made question, by its id.
+    """Return the kind of a made question, from its id.
 
     >>> from core.evaluation.questions.from_names import kind_of
     >>> from core.types import Question
@@ -291,8 +329,11 @@ def kind_of(question: Question) -> str:
     return question.id.rpartition("-")[0]
 
 
-NOT_YOURS = "These are made questions, not yours: they show whether passages are found, not whether answers are right or overviews good."
-MADE_SET = "-made"  # how the names of sets of made questions end
+NOT_YOURS = (
+    "These are made questions, not yours: they show whether passages are found, not whether "
+    "answers are right or overviews good."
+)
+MADE_SET = "-made"  # suffix of the names of sets of made questions
 KIND_WORDS = {
     "written": "questions by a language model",
     CLOZE: "gaps",
@@ -303,11 +344,16 @@ KIND_WORDS = {
 
 
 def left_out(left: Mapping[str, Mapping[str, int]]) -> tuple[str, ...]:
-    """How many candidates gave no question, and why, the most frequent reasons first: a sentence for each kind that lost some.
+    """Return a sentence per kind on how many candidates gave no question, and why.
+
+    The most frequent reasons come first. Kinds without rejected candidates are left out.
 
     >>> from core.evaluation.questions.from_names import left_out
-    >>> left_out({"cloze": {"the sentence is cut": 1, "no other name in it is rare": 12}, "shared": {}})
-    ('Of 13 candidates for gaps no question was made: no other name in it is rare (12), the sentence is cut (1).',)
+    >>> left_out(
+    ...     {"cloze": {"the sentence is cut": 1, "no other name in it is rare": 12}, "shared": {}}
+    ... )
+    ('Of 13 candidates for gaps no question was made: no other name in it is rare (12), the sentence
+    is cut (1).',)
     """
     sentences = []
     for kind, reasons in left.items():
@@ -317,6 +363,7 @@ def left_out(left: Mapping[str, Mapping[str, int]]) -> tuple[str, ...]:
                 for why, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
             )
             sentences.append(
-                f"Of {sum(reasons.values()):,} candidates for {KIND_WORDS.get(kind, kind)} no question was made: {listed}."
+                f"Of {sum(reasons.values()):,} candidates for {KIND_WORDS.get(kind, kind)} no "
+                f"question was made: {listed}."
             )
     return tuple(sentences)

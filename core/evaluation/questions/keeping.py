@@ -1,4 +1,4 @@
-"""Written questions kept as a set of their corpus."""
+"""Written questions saved as a question set of their corpus."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from core.runtime.jobs import Job
 
 
 def usual_name(corpus: str) -> str:
-    """The name that the set has unless it is given another, from that of its corpus."""
+    """Return the default name of a set of written questions, from the name of its corpus."""
     return f"{corpus}-abstract"
 
 
 def check_name(corpus: Corpus, name: str) -> str:
-    """The name, for a set of written questions. Raises BadInput where it cannot be, or is that of a set with known answers or passages or
-    of another corpus."""
+    """Return a name after checking that a set of written questions may have it.
+
+    Raises BadInput if the name is invalid, belongs to another corpus, or belongs to a set with
+    known answers or gold passages.
+    """
     if not name or clean_name(name) != name:
         raise BadInput(
-            f"“{name}” cannot be a set's name; give one of small letters, digits and dashes, such as {usual_name(corpus.name)}."
+            f"“{name}” cannot be a set's name; give one of small letters, digits and dashes, such "
+            f"as {usual_name(corpus.name)}."
         )
     owner = next((other for other, known in corpora().items() if name in known.sets), corpus.name)
     if owner != corpus.name:
@@ -34,7 +38,8 @@ def check_name(corpus: Corpus, name: str) -> str:
     ]
     if any(question.answers or question.gold for question in known):
         raise BadInput(
-            f"The set “{name}” has known answers, which written questions have not; choose another name."
+            f"The set “{name}” has known answers, which written questions have not; choose "
+            "another name."
         )
     return name
 
@@ -42,18 +47,19 @@ def check_name(corpus: Corpus, name: str) -> str:
 def keep(
     corpus: Corpus, written: Written, name: str, writer: str, kind: str = Writing.kind
 ) -> Corpus:
-    """The corpus with the questions as a set of that name, in the place of what was written under it before; its title names the `writer`
-    and the `kind` of questions.
+    """Save written questions as a set of their corpus, replacing an earlier set of that name.
 
-    Raises BadInput as `check_name` does.
+    The title names the `writer` and the `kind` of questions. Raises BadInput as `check_name` does.
     """
     title = f"{corpus.title}, {kind}, written by {writer}"
     return corpus.with_questions({check_name(corpus, name): (title, written.questions)})
 
 
 def start(engine, writing: Writing | LinkedWriting, name: str) -> Job:
-    """The job of the engine that writes, and keeps what came of it as a set of that name; its result is what was written. Raises BadInput
-    as `check_name` does."""
+    """Start the job that writes questions and saves them as a set.
+
+    The job's result is what was written. Raises BadInput as `check_name` does.
+    """
     check_name(writing.corpus, name)
 
     def work(job: Job) -> Written:
@@ -66,5 +72,5 @@ def start(engine, writing: Writing | LinkedWriting, name: str) -> Job:
 
 
 def job_key(corpus: str) -> str:
-    """The key of the job that writes questions to the corpus of that name."""
+    """Return the key of the job that writes questions for a corpus."""
     return f"questions-{corpus}"

@@ -1,4 +1,7 @@
-"""Questions to two linked passages of a corpus graph, whose answer needs both (FastInsight, section 4.2.1)."""
+"""Questions about two linked passages of a corpus graph, whose answer needs both.
+
+They follow FastInsight, section 4.2.1.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +32,12 @@ from core.runtime.flight import Flight
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
-LINKED = "linked"  # how their ids begin
-TRIES = 3  # pairs of passages for each question that is wanted, at most
+LINKED = "linked"  # prefix of the ids of these questions
+TRIES = 3  # maximum pairs of passages per wanted question
 MAX_COUNT = 10_000
 REPLY_TOKENS = 160
-QUOTED = (
-    40  # characters that the sentence has at least by which a passage of a longer document is named
-)
+# Minimum characters of the sentence that names a passage of a longer document.
+QUOTED = 40
 SHOWN = 4096  # characters of a passage that the model reads
 PASSAGE = re.compile(r"\bpassages?\b", re.IGNORECASE)
 NAMES_PASSAGE = "it speaks of a passage or document, and not of what is in it"
@@ -49,12 +51,13 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass
 class LinkedWriting:
-    """A language model at work on linked pairs of passages; calling it with its job gives `count` questions, or as many as came of
-    `TRIES` times so many pairs.
+    """Writing of questions about linked passages; calling it with its job returns the questions.
 
-    A pair is two nodes of a corpus graph with a link, of different documents; which ones depends on the seed alone. A question's gold are
-    both. Nothing checks that both are needed, as in the paper. Raises BadInput where the graph has no such pair or no question came,
-    Cancelled, ModelUnavailable, ModelFailed.
+    A pair is two linked nodes of a corpus graph that belong to different documents. The choice of
+    pairs depends on the seed alone. The result has `count` questions, or as many as `TRIES` times
+    that number of pairs gave. Both passages of a pair are gold. As in the paper, nothing checks
+    that both are needed. Raises BadInput if the graph has no such pair or no question was written,
+    Cancelled, ModelUnavailable and ModelFailed.
     """
 
     corpus: Corpus
@@ -69,14 +72,16 @@ class LinkedWriting:
     def __post_init__(self) -> None:
         if not 1 <= self.count <= MAX_COUNT:
             raise BadInput(
-                f"1 to {MAX_COUNT:,} questions to linked passages can be written, not {self.count:,}."
+                f"1 to {MAX_COUNT:,} questions to linked passages can be written, not "
+                f"{self.count:,}."
             )
 
     def __call__(self, watch: Watch) -> Written:
         pairs = linked_pairs(self.graph, self.seed)
         if not pairs:
             raise BadInput(
-                f"The graph of {self.corpus.name} has no links between passages of different documents."
+                f"The graph of {self.corpus.name} has no links between passages of different "
+                "documents."
             )
         chat = CachedChat(
             lambda: self.models.chat(self.role),
@@ -108,13 +113,13 @@ class LinkedWriting:
 
     @property
     def _chunks(self) -> Table:
-        assert self.graph.columns.chunks is not None  # of a graph without them there is no pair
+        assert self.graph.columns.chunks is not None  # a graph without chunks has no pairs
         return self.graph.columns.chunks
 
     def _replies(
         self, chat: CachedChat, pairs: Sequence[tuple[int, int]], watch: Watch
     ) -> list[str]:
-        """The reply to each pair, as many asked at a time as the model takes."""
+        """Return the reply to each pair, with as many concurrent requests as the model takes."""
         flight = Flight(lambda: chat.at_once, watch)
         found = dict(flight.each(lambda pair: self._asked(chat, pair, flight), pairs))
         return [found[pair] for pair in pairs]
@@ -142,7 +147,10 @@ class LinkedWriting:
 
 
 def linked_pairs(graph: Graph, seed: int = 0) -> list[tuple[int, int]]:
-    """The pairs of chunks, by row, that are nodes with a link and of different documents, each once, in an order by the seed alone."""
+    """Return the pairs of chunks (rows) that are linked nodes of different documents.
+
+    Each pair occurs once. The order depends on the seed alone.
+    """
     chunks, own = graph.columns.chunks, leaves(graph, np.arange(graph.n_nodes))
     if chunks is None or not own:
         return []
@@ -158,11 +166,17 @@ def linked_pairs(graph: Graph, seed: int = 0) -> list[tuple[int, int]]:
 
 
 def question_in(reply: str) -> tuple[str, str]:
-    """The question of a reply and why it is of no use; that is empty where it is.
+    """Return the question in a reply, and why it is unusable.
+
+    The reason is empty if the question can be used.
 
     >>> from core.evaluation.questions.linked import question_in
-    >>> question_in('{"question": "Who wrote the tool that LIDA names?"}'), question_in("I cannot")[1]
-    (('Who wrote the tool that LIDA names?', ''), 'the reply could not be read, or held no question')
+    >>> (
+    ...     question_in('{"question": "Who wrote the tool that LIDA names?"}'),
+    ...     question_in("I cannot")[1],
+    ... )
+    (('Who wrote the tool that LIDA names?', ''), 'the reply could not be read, or held no
+    question')
     """
     found = json_reply(reply, ("question",))
     text = plain(str(found.value["question"])) if found else ""
@@ -172,7 +186,11 @@ def question_in(reply: str) -> tuple[str, str]:
 
 
 def gold_name(chunks: Table, row: int) -> str:
-    """The name of a chunk as a gold passage: its document, or where that has several chunks a sentence of it."""
+    """Return the name of a chunk as a gold passage.
+
+    It is the name of its document. If the document has several chunks, a sentence of the chunk is
+    added.
+    """
     document, text = chunks.text("document", row), chunks.text("text", row)
     if chunks.text("id", row) == document:
         return document

@@ -1,7 +1,8 @@
-"""The sentences of a corpus with the names that they hold: what questions about it can be made from without a language model.
+"""Sentences of a corpus with their names, from which questions are made without a language model.
 
-Names are those that the noun-phrase graph has for the chunk of a sentence. Where a name occurs is looked up in all sentences of all
-documents, so that a name that the parser found once and overlooked elsewhere is not taken for a rare one.
+Names are those that the noun-phrase graph has for the chunk of a sentence. The occurrences of a
+name are searched in all sentences of all documents. So a name that the parser found once and missed
+elsewhere is not mistaken for a rare one.
 """
 
 from __future__ import annotations
@@ -20,17 +21,21 @@ from core.graph.columns import Table
 from core.languages.spelling import fold, fold_with_places, place_behind
 from core.watch import NO_WATCH, Watch
 
-# types of entities that are names; “English” and such are said of many things
+# Entity types that are names. Groups and languages (such as “English”) apply to many things.
 NAMED = frozenset(TYPES.values()) - {"group", "language"}
 WORD, EMPTY = re.compile(r"\w+"), list[int]()
-EVERY = 200  # documents between two looks at whether somebody cancelled
-NEXT_CHUNKS = 3  # chunks in which the sentence after one is sought
+EVERY = 200  # documents between two checks for cancellation
+NEXT_CHUNKS = 3  # chunks in which the next sentence is searched
 
 
 @dataclass(frozen=True)
 class NamedSentence:
-    """A sentence on one line, the row of its document, the rows of the chunks that hold it whole, and its names with how often each is in
-    it, in the order of the text, none of them a part of another."""
+    """A sentence on one line with its names.
+
+    `row` is the row of the sentence and `document` the row of its document. `chunks` are the rows
+    of the chunks that contain it whole. `names` are in the order of the text, none inside another,
+    and `times` says how often each occurs in the sentence.
+    """
 
     row: int
     text: str
@@ -41,18 +46,21 @@ class NamedSentence:
 
     @property
     def once(self) -> tuple[str, ...]:
-        """The names that it holds once."""
+        """Names that occur once in the sentence."""
         return tuple(name for name, times in zip(self.names, self.times) if times == 1)
 
 
 @dataclass(eq=False)
 class SentenceTable:
-    """All sentences of a corpus by row, those that are whole in a chunk and hold a name as `named`, and where each name occurs."""
+    """All sentences of a corpus, by row, and the occurrences of names.
+
+    `named` holds the sentences that are whole in a chunk and contain a name.
+    """
 
     corpus: Corpus
     chunks: Table
     texts: list[str] = field(default_factory=list)
-    documents: list[int] = field(default_factory=list)  # of each sentence the row of its document
+    documents: list[int] = field(default_factory=list)  # row of the document of each sentence
     named: dict[int, NamedSentence] = field(default_factory=dict)
     _found: dict[str, frozenset[int]] = field(default_factory=dict)
 
@@ -64,7 +72,15 @@ class SentenceTable:
         facts: Sequence[Facts],
         watch: Watch = NO_WATCH,
     ) -> SentenceTable:
-        """The table of a corpus cut into these chunks, of which the noun phrases are `facts`. Raises what `watch` raises."""
+        """Return the table of a corpus.
+
+        Raises the errors of `watch`.
+
+        Parameters
+        ----------
+        chunks : the chunks of the corpus.
+        facts : the noun phrases of each chunk.
+        """
         table, rows = cls(corpus, chunks), dict[str, list[int]]()
         for row, id in enumerate(chunks.texts("document")):
             rows.setdefault(id, []).append(row)
@@ -106,21 +122,25 @@ class SentenceTable:
                     )
 
     def passage(self, sentence: NamedSentence) -> str:
-        """The name of the passage that holds a sentence: the document where it is one chunk, else with the sentence as its quotation."""
+        """Return the name of the passage that contains a sentence.
+
+        It is the name of the document. If the document has several chunks, the sentence is added as
+        a quotation.
+        """
         document = self.corpus.table.text("id", sentence.document)
         if self.chunks.text("id", sentence.chunks[0]) == document:
             return document
         return passage_name(document, sentence.text)
 
     def around(self, sentence: NamedSentence) -> str:
-        """Return the texts of all chunks that hold a sentence, without case and typography."""
+        """Return the texts of all chunks that contain a sentence, without case and typography."""
         return fold("\n".join(squeezed(self.chunks.text("text", row)) for row in sentence.chunks))
 
     def where(self, name: str) -> frozenset[int]:
-        """The rows of all sentences that hold a name as words of their own, in whatever case."""
+        """Return the rows of all sentences that contain a name as whole words, ignoring case."""
         known = fold(name)
         if known not in self._found:
-            # of its rarest word
+            # Search only the sentences with the name's rarest word.
             rows = min(
                 (self._by_word.get(word, EMPTY) for word in WORD.findall(known)),
                 key=len,
@@ -131,7 +151,7 @@ class SentenceTable:
 
     @cached_property
     def _by_word(self) -> dict[str, list[int]]:
-        """The rows of the sentences that hold each word, in small letters."""
+        """Rows of the sentences that contain each word, in lower case."""
         found: dict[str, list[int]] = {}
         for row, text in enumerate(self.texts):
             for word in set(WORD.findall(fold(text))):
@@ -140,10 +160,14 @@ class SentenceTable:
 
 
 def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
-    """The names that a text holds, as it spells them first, with how often; in their order, longer ones before their parts.
+    """Return the names in a text, in their order, with the number of their occurrences.
+
+    Each name has the spelling of its first occurrence. A part of a longer name does not count.
 
     >>> from core.evaluation.questions.named_sentences import names_in
-    >>> names_in("Tom Reid of Ayr knew the Reids; tom reid did not.", ["Reid", "Tom Reid", "Ayr", "Bo"])
+    >>> names_in(
+    ...     "Tom Reid of Ayr knew the Reids; tom reid did not.", ["Reid", "Tom Reid", "Ayr", "Bo"]
+    ... )
     {'Tom Reid': 2, 'Ayr': 1}
     """
     found: dict[str, list[tuple[int, int]]] = {}
@@ -164,7 +188,7 @@ def names_in(text: str, names: Sequence[str]) -> dict[str, int]:
 
 
 def spans_of(text: str, name: str) -> list[tuple[int, int]]:
-    """Where a text holds a name as words of their own, in whatever case.
+    """Return the spans at which a text contains a name as whole words, ignoring case.
 
     >>> from core.evaluation.questions.named_sentences import spans_of
     >>> spans_of("Oban, OBAN and Obanite", "oban")
@@ -182,7 +206,7 @@ def spans_of(text: str, name: str) -> list[tuple[int, int]]:
 
 
 def _goes_on(text: str, at: int) -> bool:
-    """Whether a word goes on from one side of a place to the other."""
+    """Return whether a word continues across a position."""
     return 0 < at < len(text) and _in_word(text[at - 1]) and _in_word(text[at])
 
 

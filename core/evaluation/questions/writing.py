@@ -1,4 +1,7 @@
-"""Abstract questions to a corpus by the recipe of five users, five tasks of each, and five questions to each task."""
+"""Abstract questions about a corpus, by the recipe of users, tasks and questions.
+
+By default there are five users, five tasks of each user, and five questions on each task.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +25,21 @@ from core.types import Question
 from core.watch import Watch
 
 ROLE = "answer"
-SAMPLED, PASSAGE = 24, 260  # documents of which a passage is read, and its characters
-LONGEST = 240  # characters of a line of a reply
-MAX_COUNT = 20  # of each of the three
-ASKS = re.compile("[?\uff1f\u061f]")  # what a question has
-# what questions for one fact begin with
+SAMPLED, PASSAGE = 24, 260  # documents of which a passage is read, and characters of a passage
+LONGEST = 240  # maximum characters of a line of a reply
+MAX_COUNT = 20  # maximum number of users, of tasks and of questions
+# Question marks of several scripts, one of which a question must have.
+ASKS = re.compile("[?\uff1f\u061f]")
+# Beginnings of questions that ask for a single fact.
 FACT = re.compile(r"\W*(who|whose|whom|when|where|how (many|much|old|long))\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How many users, tasks of each, and questions to each task. Raises BadInput for less than one of any."""
+    """Numbers of users, of tasks per user, and of questions per task.
+
+    Raises BadInput if one of them is below 1 or above `MAX_COUNT`.
+    """
 
     users: int = 5
     tasks: int = 5
@@ -44,22 +51,22 @@ class Recipe:
 
     @property
     def total(self) -> int:
-        """How many questions it makes where every reply can be read."""
+        """Number of questions if every reply can be read."""
         return self.users * self.tasks * self.questions
 
     @property
     def replies(self) -> int:
-        """How many replies it takes, with that on what the corpus is about."""
+        """Number of replies, including those on the subject of the corpus."""
         return 2 + self.users * (1 + self.tasks)
 
     def words(self) -> str:
-        """`5 users x 5 tasks x 5 questions`."""
+        """Return the recipe as `5 users x 5 tasks x 5 questions`."""
         return f"{self.users} users x {self.tasks} tasks x {self.questions} questions"
 
 
 @dataclass(frozen=True)
 class Written:
-    """The questions that were written, what the corpus was said to be about, and sentences on what is missing and why."""
+    """Written questions, the subject of the corpus, and notes on what is missing and why."""
 
     questions: tuple[Question, ...]
     about: str
@@ -68,9 +75,10 @@ class Written:
 
 @dataclass
 class Writing:
-    """A recipe at work on a corpus. Calling it with its job gives what was written; replies are kept, so that it goes on where it stopped.
+    """Writing of abstract questions by a recipe; calling it with its job returns the questions.
 
-    `about` says what the corpus is about, where a person does. Raises BadInput where no question came, Cancelled, ModelUnavailable,
+    Replies are saved, so that the work can be resumed. `about` is the subject of the corpus if a
+    person states it. Raises BadInput if no question was written, Cancelled, ModelUnavailable and
     ModelFailed.
     """
 
@@ -118,7 +126,7 @@ class Writing:
         )
 
     def _of_user(self, user: str, about: str) -> list[list[str]]:
-        """The questions to each task of a user."""
+        """Return the questions on each task of a user."""
         tasks = self._listed("tasks", self.recipe.tasks, about=about, user=user)
         return [
             self._listed("questions", self.recipe.questions, about=about, user=user, task=task)
@@ -145,7 +153,10 @@ class Writing:
         return plain(whole(reply.text) if reply.finish != "stop" else reply.text)
 
     def _listed(self, name: str, count: int, **values: str) -> list[str]:
-        """The lines of a reply that lists `count` of them; none where it could not be read, which is noted."""
+        """Return the lines of a reply that lists `count` items.
+
+        The list is empty if the reply could not be read, which is noted.
+        """
         reply = self._asked(name, schema(name, count), 60 + 70 * count, count=str(count), **values)
         lines = read(name, reply)
         if lines is None:
@@ -154,17 +165,28 @@ class Writing:
 
     def _notes(self, found: int, same: int, none: int) -> Iterator[str]:
         if self._unreadable:
-            yield f"{len(self._unreadable):,} of {self._done:,} replies could not be read, such as “{self._unreadable[0]}”."
+            yield (
+                f"{len(self._unreadable):,} of {self._done:,} replies could not be read, such as "
+                f"“{self._unreadable[0]}”."
+            )
         if same:
-            yield f"{same:,} {'question was' if same == 1 else 'questions were'} asked twice and {'is' if same == 1 else 'are'} kept once."
+            yield (
+                f"{same:,} {'question was' if same == 1 else 'questions were'} asked twice and "
+                f"{'is' if same == 1 else 'are'} kept once."
+            )
         if none:
-            yield f"{none:,} {'line was' if none == 1 else 'lines were'} no question and {'is' if none == 1 else 'are'} left out."
+            yield (
+                f"{none:,} {'line was' if none == 1 else 'lines were'} no question and "
+                f"{'is' if none == 1 else 'are'} left out."
+            )
         if found < self.recipe.total:
             yield f"{found:,} of {self.recipe.total:,} questions were written."
 
 
 def whole(text: str) -> str:
-    """A text that was cut off, up to the end of its last whole sentence; as it is where it has none.
+    """Return a cut text up to the end of its last complete sentence.
+
+    A text without a complete sentence is returned as it is.
 
     >>> from core.evaluation.questions.writing import whole
     >>> whole("It is about a miser. He lea")
@@ -175,17 +197,17 @@ def whole(text: str) -> str:
 
 
 def _of_facts(questions: Sequence[Question]) -> Iterator[str]:
-    """A sentence on those that may not ask for an overview, by the words that they begin with."""
+    """Yield a sentence on the questions that may not ask for an overview, by their first words."""
     found = sum(bool(FACT.match(question.text)) for question in questions)
     if found:
         yield (
-            f"{found:,} of {len(questions):,} questions begin with who, when, where or how many, as those do that ask for one fact and not "
-            "for an overview."
+            f"{found:,} of {len(questions):,} questions begin with who, when, where or how many, "
+            "as those do that ask for one fact and not for an overview."
         )
 
 
 def schema(name: str, count: int) -> dict[str, Any]:
-    """The form of a reply that lists so many."""
+    """Return the JSON schema of a reply that lists `count` items."""
     line: dict[str, Any] = {"type": "string", "maxLength": LONGEST}
     if name == "users":
         parts = {"name": {"type": "string", "maxLength": 60}, "about": line}
@@ -205,10 +227,15 @@ def schema(name: str, count: int) -> dict[str, Any]:
 
 
 def read(name: str, reply: str) -> tuple[str, ...] | None:
-    """The lines that a reply lists under a name, each once; None where it is no such list or lists nothing.
+    """Return the lines that a reply lists under a name, each once.
+
+    It is None if the reply is no such list or lists nothing.
 
     >>> from core.evaluation.questions.writing import read
-    >>> read("tasks", '{"tasks": ["Read it", "read it", " "]}'), read("tasks", "Here are some tasks")
+    >>> (
+    ...     read("tasks", '{"tasks": ["Read it", "read it", " "]}'),
+    ...     read("tasks", "Here are some tasks"),
+    ... )
     (('Read it',), None)
     >>> read("users", '{"users": [{"name": "A teacher", "about": "teaches it"}]}')
     ('A teacher: teaches it',)
@@ -233,7 +260,11 @@ def read(name: str, reply: str) -> tuple[str, ...] | None:
 
 
 def passages(corpus: Corpus, most: int = SAMPLED) -> str:
-    """A passage of documents from all over a corpus, a line each; of a corpus of few documents several of each, from all over them."""
+    """Return passages from all over a corpus, one per line.
+
+    Each of the sampled documents gives one passage. In a corpus of few documents, each gives
+    several from all over its text.
+    """
     each = max(1, most // len(corpus))
     rows = (
         [len(corpus) * i // most for i in range(most)] if len(corpus) > most else range(len(corpus))
@@ -250,7 +281,7 @@ def passages(corpus: Corpus, most: int = SAMPLED) -> str:
 
 
 def _from(text: str, start: int) -> str:
-    """Whole sentences from a place of a text on, as many as a passage has."""
+    """Return whole sentences from a position of a text on, up to the length of a passage."""
     part = text[start : start + 2 * PASSAGE]
     spans: Sequence[tuple[int, int]] = sentences(part)
     spans = spans[1:] if start and len(spans) > 1 else spans

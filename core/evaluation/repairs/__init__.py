@@ -1,1 +1,1 @@
-"""Why questions of a run are lost, and changes of one step that were tried on all of them."""
+"""Reasons why questions of a run are lost, and trials of changes of one step on all questions."""

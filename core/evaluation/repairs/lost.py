@@ -1,4 +1,4 @@
-"""A question of a run opened again in one line, with what that line lost, and by what."""
+"""Saved question of a run in one method: what the method lost, and the cause."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from core.snapshot import thaw_all
 
 @dataclass(frozen=True, eq=False)
 class LostQuestion:
-    """The lane of a question with the states that were saved, what it lost, and the cause of most of that; None where nothing says it."""
+    """A question's lane with its saved states, its losses and their main cause.
+
+    The cause is None if it is unknown.
+    """
 
     drawn: Drawn
     lane: LaneRun
@@ -27,12 +30,12 @@ class LostQuestion:
     cause: Cause | None = None
 
     def words(self, stage: str) -> str:
-        """The cause in a few words; where none is known, the stage at which it was lost."""
+        """Return the cause in a few words, or the stage of the loss if the cause is unknown."""
         return BRIEF[self.cause] if self.cause is not None else WORDS[stage]
 
 
 def loss_sentence(name: str, of: int, lost: int, causes: Iterable[tuple[str, int]]) -> str:
-    """How many questions a method loses, by which causes.
+    """Return a sentence on how many questions a method loses, by cause.
 
     >>> from core.evaluation.repairs.lost import loss_sentence
     >>> loss_sentence("No. 12", 40, 12, [("ranked too low", 9), ("never reached", 3)])
@@ -47,8 +50,16 @@ def loss_sentence(name: str, of: int, lost: int, causes: Iterable[tuple[str, int
 def reopened(
     engine, store: Store, run: Run, instance: Mapping[str, Any], drawn: Drawn
 ) -> LostQuestion | None:
-    """A question as an instance of the run (an entry of its spec) left it; None where no states of it are saved. Raises BadInput,
-    UnknownEntity, StoreError where it cannot be opened, as on another graph."""
+    """Return a question in the state in which an instance of the run left it.
+
+    The result is None if no states are saved. Raises BadInput, UnknownEntity and StoreError if the
+    question cannot be opened, for example on a changed graph.
+
+    Parameters
+    ----------
+    instance : the instance's entry in the specification of the run.
+    drawn : the question.
+    """
     saved = store.states(run.id, instance["id"], drawn.question.id)
     if not saved:
         return None

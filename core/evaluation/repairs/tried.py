@@ -1,4 +1,7 @@
-"""Changes of one step tried on all the questions that a line of a run loses: how many each brings back."""
+"""Trials of changes of one step on all questions that a method loses.
+
+Each trial counts the questions that a change recovers.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +38,18 @@ from core.runtime.jobs import Job
 from core.sources import Ask
 from core.watch import NO_WATCH, Watch
 
-MAX_SECONDS = 60.0  # of one change on one question
-MAX_ALIKE = 3  # changes of one step that are tried
+MAX_SECONDS = 60.0  # time limit of one change on one question
+MAX_ALIKE = 3  # maximum number of changes of the same step that are tried
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A change of one step: the line with it, the change in words, the questions that it brings back (their ids), of how many it was tried
-    on; those that it took too long for, or could not be asked, are not counted."""
+    """A changed line with the questions that it recovers.
+
+    `spec` is the text of the changed line and `words` describes the change. `back` holds the ids of
+    the recovered questions, and `tried` is the number of questions that it was tried on. Questions
+    that took too long or could not be asked are not counted.
+    """
 
     spec: str
     words: str
@@ -52,10 +59,12 @@ class Attempt:
 
 @dataclass(frozen=True)
 class LineRepairs:
-    """What a line of a run loses, of so many questions by which causes, and the changes that were tried, those that bring most first.
+    """Losses of a method, and the changes that were tried, most effective first.
 
-    `within` counts the lost questions that a change of retrieval may bring back: where a language model answers, those whose facts do not
-    come into the prompt, and to bring one back is to bring them there. `note` says why nothing was tried.
+    `of` is the number of questions and `lost` the number lost. `within` is the number of lost
+    questions that a change of retrieval may recover. If a language model answers, these are the
+    questions whose facts are not in the prompt, and recovering one means to bring its facts into
+    the prompt. `note` says why nothing was tried.
     """
 
     instance: str
@@ -68,12 +77,16 @@ class LineRepairs:
     note: str = ""
 
     def sentences(self, name: str) -> list[str]:
-        """`Of 40 questions No. 12 loses 12: ranked too low 9, never reached 3.`, then what the best change brings."""
+        """Return a sentence on the losses and one on the best change.
+
+        An example of the first is `Of 40 questions No. 12 loses 12: ranked too low 9, never reached
+        3.`
+        """
         first = loss_sentence(name, self.of, self.lost, self.causes)
         return [first, self._tried()] if self.lost else [first]
 
     def _tried(self) -> str:
-        """What the best change brings, or why none does."""
+        """Return a sentence on the best change, or on why there is none."""
         if self.note:
             return self.note
         if not self.attempts:
@@ -84,7 +97,7 @@ class LineRepairs:
         return f"{tried} of one step brought none of them back, tried."
 
     def brings(self, attempt: Attempt) -> str:
-        """`Keep 8 passages: brings 9 of 12 back, tried`."""
+        """Return a text such as `Keep 8 passages: brings 9 of 12 back, tried`."""
         where = "into the prompt" if self.by_model else "back"
         left = "" if attempt.tried == self.within else f" on {attempt.tried:,}"
         return (
@@ -94,16 +107,20 @@ class LineRepairs:
 
 @dataclass
 class _Begun:
-    """A line with its lost questions read: the plan of the changed lines on these, None where there is nothing to try."""
+    """A method whose lost questions are read.
+
+    `plan` holds the changed lines on these questions, None if there is nothing to try.
+    """
 
     known: LineRepairs
-    changes: dict[str, LineChange] = field(default_factory=dict)  # by the text of the changed line
+    # Changes by the text of the changed line.
+    changes: dict[str, LineChange] = field(default_factory=dict)
     plan: Plan | None = None
     back: dict[str, list[str]] = field(default_factory=dict)
     tried: Counter[str] = field(default_factory=Counter)
 
     def found(self) -> LineRepairs:
-        """What came of it."""
+        """Return the losses with the results of the trials."""
         attempts = [
             Attempt(spec, change.words, tuple(self.back.get(spec, ())), self.tried[spec])
             for spec, change in self.changes.items()
@@ -118,20 +135,28 @@ class _Begun:
 
 @dataclass(eq=False)
 class RunRepairs:
-    """Reads what every line of a run loses and tries the changes that were proposed for most of its questions, at most six a line. No
-    language model is asked; a line that asks one while it retrieves is left as it is. Calling it with its job gives a result a line."""
+    """Trials of changes on the losses of every method of a run.
+
+    The changes proposed for most questions are tried, at most six per line. No language model is
+    asked. A line that asks one during retrieval is not changed. Calling the object with its job
+    returns one result per line.
+    """
 
     engine: Any
     store: Store
     run: Run
 
     def __call__(self, job: Job) -> tuple[LineRepairs, ...]:
-        """Try them. Raises Cancelled, and BadInput where nothing is known of what is right."""
+        """Try the changes.
+
+        Raises Cancelled, and BadInput if no correct answers are known.
+        """
         summary = Summary(self.run, self.store.rows(self.run.id))
         by = measure(summary, summary.instances)
         if not by:
             raise BadInput(
-                "Of no question of this evaluation is it known what is right, so nothing is known to be lost."
+                "Of no question of this evaluation is it known what is right, so nothing is known "
+                "to be lost."
             )
         drawn = {one.question.id: one for one in self.store.drawn(self.run.id)}
         begun = []
@@ -150,7 +175,7 @@ class RunRepairs:
         drawn: Mapping[str, Drawn],
         watch: Watch = NO_WATCH,
     ) -> _Begun:
-        """What a line loses and by what, and the changes that are proposed most often for it."""
+        """Return what a method loses, by which causes, and the changes proposed most often."""
         ends = endings(summary, spec["id"], by)
         lost = {question: end for question, end in ends.items() if end not in (RIGHT, FAILED)}
         by_model = bool(self.run.spec["model"]) and by == summary.defaults.answers[0]
@@ -191,7 +216,7 @@ class RunRepairs:
         return _Begun(known, chosen, plan)
 
     def _why_not(self, spec: Mapping[str, Any], known: LineRepairs) -> str:
-        """Why no change can be tried; empty where some can."""
+        """Return why no change can be tried, empty if one can."""
         if known.lost and not known.within:
             return "All their facts are in the prompt, so no change of what is retrieved can help."
         if known.lost and any(
@@ -201,13 +226,16 @@ class RunRepairs:
         return ""
 
     def _proposed(self, lost: LostQuestion) -> Iterator[LineChange]:
-        """Changes that may help on a question and fit the line."""
+        """Yield the changes that may help on a question and fit the line."""
         found = explainer_of(lost.lane.ask.source).changes(lost.lane, lost.losses)
         return (change for change in found if changed_line(lost.lane.line, change) is not None)
 
     def _try(self, begun: Sequence[_Begun], by: str, job: Job) -> None:
-        """Try each line's changes on its questions: question by question, so that what changed lines have in common is run once, and the
-        lines in turn, so that it is soon known how long they take."""
+        """Try each method's changes on its questions.
+
+        The changed lines of one method run together on a question, so that common steps run once.
+        The methods take turns, so that the time per method is soon known.
+        """
         left = {one.known.instance: one.known.within * len(one.changes) for one in begun}
         pace = Pace(sum(left.values()), left)
         names = {spec["id"]: spec["name"] for spec in self.run.spec["instances"]}
@@ -225,25 +253,31 @@ class RunRepairs:
             ):
                 pace.add(one.known.instance, row.seconds, False)
                 tell(one)
-                if row.outcome is None:  # it cannot be asked, or not in time
+                if row.outcome is None:  # the question failed or took too long
                     continue
                 one.tried[row.instance] += 1
                 if _is_back(row.outcome, by, one.known.by_model):
                     one.back.setdefault(row.instance, []).append(question.id)
 
     def _asking(self, plan: Plan, by: str, by_model: bool) -> Callable[[Drawn], Ask]:
-        """How a lost question is asked again: with a reader where its answers count."""
+        """Return the function that asks a lost question again.
+
+        The graph reader is used if its answers count.
+        """
         ask = asking(self.engine, plan)
         return lambda drawn: replace(ask(drawn), reader=not by_model and by != PASSAGES)
 
 
 def _is_back(outcome: Outcome, by: str, by_model: bool) -> bool:
-    """Whether a question is right now, or where a language model answers whether its facts come into the prompt."""
+    """Return whether a question is correct now.
+
+    If a language model answers, return whether the facts are in the prompt.
+    """
     return not lost_at(outcome, by) if by_model else ending_of(outcome, by) == RIGHT
 
 
 def _chosen(changes: Mapping[str, LineChange], proposed: Counter[str]) -> dict[str, LineChange]:
-    """The changes that were proposed most often, not more than a few of one step."""
+    """Return the changes that were proposed most often, with only a few per step."""
     chosen: dict[str, LineChange] = {}
     alike: Counter[tuple[int, type]] = Counter()
     for text, _ in proposed.most_common():
@@ -255,21 +289,27 @@ def _chosen(changes: Mapping[str, LineChange], proposed: Counter[str]) -> dict[s
 
 
 def _amount(change: LineChange) -> float:
-    """The numbers that a change sets, together: of two that bring as much the smaller one comes first."""
+    """Return the sum of the numbers that a change sets.
+
+    Of two equally effective changes, the one with the smaller sum comes first.
+    """
     return sum(
         value for value in values(change.operator).values() if isinstance(value, int | float)
     )
 
 
 def _in_turn(begun: Sequence[_Begun]) -> Iterator[tuple[_Begun, Plan, int]]:
-    """Every question of every plan by its place, the first of each before the second of any."""
+    """Yield every question of every plan by its index.
+
+    The first questions of all plans come before any second one.
+    """
     plans = [(one, one.plan) for one in begun if one.plan is not None]
     for place in range(max((len(plan.drawn) for _, plan in plans), default=0)):
         yield from ((one, plan, place) for one, plan in plans if place < len(plan.drawn))
 
 
 def repaired(run: Run, repairs: LineRepairs, attempt: Attempt, name: str) -> Instance | None:
-    """The instance of a line with a change, called after it; None where the run has that line already."""
+    """Return the instance of a changed line, None if the run has that line already."""
     if any(one["line"] == attempt.spec for one in run.spec["instances"]):
         return None
     words = f"{attempt.words[:1].lower()}{attempt.words[1:]}"
@@ -278,10 +318,13 @@ def repaired(run: Run, repairs: LineRepairs, attempt: Attempt, name: str) -> Ins
 
 
 def start(engine: Any, store: Store, run: Run) -> Job:
-    """The job of the engine that tries changes on what the lines of a run lose; its result is `LineRepairs` a line."""
+    """Start the job that tries changes on what the methods of a run lose.
+
+    The job's result is one `LineRepairs` per method.
+    """
     return engine.evaluations.run(job_key(run), RunRepairs(engine, store, run), again=True)
 
 
 def job_key(run: Run) -> str:
-    """The key of that job; another one once the run has more rows."""
+    """Return the key of that job, which changes when the run has more rows."""
     return f"repairs-{run.id}-{run.done}"

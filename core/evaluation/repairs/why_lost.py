@@ -1,5 +1,8 @@
-"""Why a run from a file, or a retriever of one's own, lost questions: where, by what, which published row did not lose them, and the
-smallest change of its ranking that would have been enough."""
+"""Explanation of the questions lost by a run from a file or by a user's own retriever.
+
+It gives the stage and cause of each loss, the published row that did not lose the question, and the
+smallest sufficient change of the ranking.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,18 @@ from core.evaluation.runs.store import Run, Store
 from core.runtime.jobs import Job
 from core.watch import NO_WATCH, Watch
 
-NAMED = 3  # passages that a sentence names
+NAMED = 3  # maximum passages named in a sentence
 
 
 @dataclass(frozen=True)
 class Why:
-    """A lost question: where it was lost and by what, the instance of the run that is nearest and did not lose it (empty where there is
-    none), how many passages both found of so many of its own, the gold passages that are missing with their places there, and the smallest
-    change."""
+    """Explanation of a lost question.
+
+    `nearest` is the most similar instance of the run that did not lose it, empty if there is none.
+    `shared` is the number of documents that both found, and `of` the number that the explained
+    instance found. `missing` holds the gold passages that are missing, with their ranks in
+    `nearest`. `change` is the smallest change that would have been enough.
+    """
 
     question: str
     text: str
@@ -43,7 +50,10 @@ class Why:
 
 @dataclass(frozen=True)
 class WhyLost:
-    """All that an instance lost: of so many questions, and how many of these it does not have or failed at."""
+    """All questions that an instance lost.
+
+    `of` is the number of questions, and `failed` the number that failed or are not in the run.
+    """
 
     instance: str
     of: int
@@ -51,7 +61,7 @@ class WhyLost:
     lost: tuple[Why, ...]
 
     def sentences(self, names: Mapping[str, str]) -> list[str]:
-        """What was lost by which causes, and which rows did not lose it."""
+        """Return sentences on what was lost by which causes, and which rows did not lose it."""
         who, total = names[self.instance], self.failed + len(self.lost)
         causes = Counter(one.cause for one in self.lost) + Counter(
             {"failed, or not in the run": self.failed}
@@ -67,7 +77,7 @@ class WhyLost:
 
 
 def own_instances(summary: Summary) -> list[str]:
-    """The instances of a run that come from a program or a file of the user's."""
+    """Return the instances of a run that are a user's program or file."""
     lines = {one["id"]: line_of(one["line"]) for one in summary.run.spec["instances"]}
     return [id for id, line in lines.items() if line is not None and any(map(brought, line))]
 
@@ -75,8 +85,12 @@ def own_instances(summary: Summary) -> list[str]:
 def why_lost(
     engine: Any, store: Store, run: Run, instance: str, watch: Watch = NO_WATCH
 ) -> WhyLost:
-    """Why an instance of a run lost its questions. On documents a question is lost where not all gold passages came through, or where a
-    language model answered, where the answer is wrong. Nothing is asked anew: all is read from the saved states."""
+    """Return why an instance of a run lost its questions.
+
+    On documents, a question is lost if not all gold passages survived or, where a language model
+    answered, if the answer is wrong. Everything is read from the saved states, and nothing is run
+    again.
+    """
     summary = Summary(run, store.rows(run.id))
     by = _measure(summary, instance)
     ends = {one: endings(summary, one, by) for one in summary.instances}
@@ -108,7 +122,10 @@ def why_lost(
 
 
 def start_why(engine: Any, store: Store, run: Run) -> Job:
-    """The job of the engine that reads it for each instance that is the user's own; its result is a `WhyLost` for each."""
+    """Start the job that explains the losses of each of the user's own instances.
+
+    The job's result is a tuple of `WhyLost`.
+    """
 
     def work(job: Job) -> tuple[WhyLost, ...]:
         own = own_instances(Summary(run, store.rows(run.id)))
@@ -122,13 +139,16 @@ def start_why(engine: Any, store: Store, run: Run) -> Job:
 
 
 def why_key(run: Run) -> str:
-    """The key of that job; another one once the run has more rows."""
+    """Return the key of that job, which changes when the run has more rows."""
     return f"why-lost-{run.id}-{run.done}"
 
 
 def _measure(summary: Summary, instance: str) -> str:
-    """What says whether a question is right: the metric of answers where a language model answered, else that all gold passages came
-    through, or of a run without passages its answers."""
+    """Return the measure that decides whether a question is correct.
+
+    It is the metric of answers if a language model answered. Else it is the survival of all gold
+    passages, or accuracy for a run without gold passages.
+    """
     if summary.run.spec["model"]:
         return summary.defaults.answers[0]
     golds = any(row.question.gold for row in summary.rows)
@@ -138,7 +158,7 @@ def _measure(summary: Summary, instance: str) -> str:
 def _opened(
     engine: Any, store: Store, run: Run, spec: Mapping[str, Any], drawn: Drawn
 ) -> LostQuestion | None:
-    """A question as an instance left it; None where that cannot be opened any more."""
+    """Return a question as an instance left it, None if it can no longer be opened."""
     try:
         return reopened(engine, store, run, spec, drawn)
     except HopscopeError:
@@ -184,7 +204,7 @@ def _why(
 
 
 def _documents(lost: LostQuestion) -> tuple[str, ...]:
-    """The documents of the passages that were handed on, best first."""
+    """Return the documents of the passages that were handed on, best first."""
     order, table = chunk_order(lost.lane.graph, lost.lane.state), lost.lane.graph.columns.chunks
     if order is None or table is None:
         return ()
@@ -192,7 +212,7 @@ def _documents(lost: LostQuestion) -> tuple[str, ...]:
 
 
 def _missing(lost: LostQuestion) -> list[tuple[str, str]]:
-    """The gold passages of which no chunk was handed on, each with its title."""
+    """Return the gold passages of which no chunk was handed on, each with its title."""
     graph = lost.lane.graph
     order = chunk_order(graph, lost.lane.state)
     handed_on = frozenset(order[0]) if order is not None else frozenset[int]()
@@ -207,7 +227,7 @@ def _missing(lost: LostQuestion) -> list[tuple[str, str]]:
 
 
 def _place(winner: LostQuestion | None, passage: str) -> int | None:
-    """The place of a passage in what another instance handed on."""
+    """Return the rank of a passage in what another instance handed on, or None."""
     order = None if winner is None else chunk_order(winner.lane.graph, winner.lane.state)
     if winner is None or order is None:
         return None
@@ -218,11 +238,17 @@ def _place(winner: LostQuestion | None, passage: str) -> int | None:
 def _change(
     own: LostQuestion, missing: Sequence[tuple[str, int | None]], found: Sequence[str]
 ) -> str:
-    """The smallest change of what it found by which it would have had all gold passages; empty where none are known."""
+    """Return the smallest change of the ranking that would supply all gold passages.
+
+    The text is empty if no gold passages are known.
+    """
     if not own.drawn.question.gold:
         return ""
     if not missing:
-        return "All gold passages are among what it found: its answer, or the room in its prompt, is what differs."
+        return (
+            "All gold passages are among what it found: its answer, or the room in its prompt, is "
+            "what differs."
+        )
     later = [
         loss.place
         for loss in own.losses
@@ -236,4 +262,7 @@ def _change(
     )
     more = f" and {len(missing) - NAMED:,} more" if len(missing) > NAMED else ""
     count = "one passage" if len(missing) == 1 else f"{len(missing):,} passages"
-    return f"{count[:1].upper()}{count[1:]}{' in the place of its last' if found else ''}: {named}{more}."
+    return (
+        f"{count[:1].upper()}{count[1:]}{' in the place of its last' if found else ''}: "
+        f"{named}{more}."
+    )

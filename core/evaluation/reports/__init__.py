@@ -1,1 +1,1 @@
-"""Evaluations reported: summaries, tables, plots, files."""
+"""Reports of evaluations: summaries, tables, plots and files."""

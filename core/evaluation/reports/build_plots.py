@@ -1,5 +1,7 @@
-"""What building graphs costs as plotly pictures: tokens and seconds by graph, each in the parts that the In-depth Analysis draws (Figures 4
-and 5)."""
+"""Plots of the cost of building graphs: tokens and seconds by graph.
+
+The bars have the parts that the In-depth Analysis draws (Figures 4 and 5).
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,13 @@ from core.evaluation.reports.plots import COLOURS, styled
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-WIDE = 18  # letters of a line of a name
-LIGHT = 0.45  # of a completion, beside a prompt
+WIDE = 18  # letters per line of a name
+LIGHT = 0.45  # opacity of completion tokens, next to prompt tokens at 1
 Costs = Mapping[str, Sequence[StepCost]]
 
 
 def tokens(costs: Costs) -> Figure:
-    """Tokens of language models by graph: prompt and completion, of the graph and of its index."""
+    """Plot language-model tokens by graph: prompt and completion, for the graph and its index."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
@@ -51,7 +53,7 @@ def tokens(costs: Costs) -> Figure:
 
 
 def seconds(costs: Costs) -> Figure:
-    """Seconds of building by graph, of the graph and of its index."""
+    """Plot building seconds by graph, for the graph and its index."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
@@ -70,7 +72,7 @@ def seconds(costs: Costs) -> Figure:
 
 
 def page(costs: Costs, title: str, sentences: Sequence[str]) -> str:
-    """Both pictures and these sentences as one HTML file, which needs no network."""
+    """Return both plots and some sentences as one HTML file that needs no network."""
     words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in sentences)
     drawn = cards([tokens(costs), seconds(costs)])
     return PAGE.format(

@@ -1,4 +1,4 @@
-"""Figures of a run by how many documents were read: a curve a method, from the traces of one run."""
+"""Figures of a run by reading budget: one curve per method, from the traces of one run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ FIGURES = ("budget_recall", "budget_topological_recall")
 
 
 def by_budget(summary: Summary, name: str) -> dict[str, list[tuple[int, Estimate]]]:
-    """For each instance with a budget to vary (budget, figure of one of `FIGURES`), the least first; nothing where none of them has one, or
-    where none changes with it."""
+    """Return for each instance its curve: (budget, figure), lowest budget first.
+
+    The figure is one of `FIGURES`. Instances without a budget to vary are left out. The result is
+    empty if no curve changes with the budget.
+    """
     table = summary.table([f"{name}@{budget}" for budget in BUDGETS]) if _any(summary) else {}
     curves = {
         instance: [

@@ -1,4 +1,4 @@
-"""A summary as tables for others: CSV, LaTeX, text."""
+"""Export of a summary as tables: CSV, LaTeX and plain text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
 
-# columns: the id, what the method is called, and the paper's own name
+# Columns: the id, the method's name, and the paper's own name.
 METHOD = ("instance", "method", "number")
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -28,7 +28,10 @@ _LATEX = {
 
 
 def rows_csv(summary: Summary, names: Sequence[str] = ()) -> str:
-    """One row a question and instance: the question, its known answers, the answer given, every metric, the error."""
+    """Return CSV with one row per question and instance.
+
+    A row has the question, its known answers, the answer given, every metric and the error.
+    """
     names = names or summary.reported
     asked = ["question_id", "hops", "question", "entities", "known_answers"]
     head = [*METHOD, *asked, "answer", "answered_by", "answer_fault", *names, "error"]
@@ -60,8 +63,11 @@ def rows_csv(summary: Summary, names: Sequence[str] = ()) -> str:
 
 
 def summary_csv(summary: Summary, names: Sequence[str] = ()) -> str:
-    """One row an instance, hop count (all of them first) and metric: mean, interval, number of questions in it, answered, failed, and how
-    many there are to answer."""
+    """Return CSV with one row per instance, hop count and metric.
+
+    All hop counts together come first. A row has the mean, its interval, the number of questions in
+    it, and the numbers of answered, failed and asked questions.
+    """
     parts, methods = [("all", summary)], called(summary.run)
     hops, of = summary.by_hops(), summary.run.spec["sample"]
     if len(hops) > 1:
@@ -89,7 +95,10 @@ def summary_csv(summary: Summary, names: Sequence[str] = ()) -> str:
 
 
 def latex(summary: Summary, names: Sequence[str] = ()) -> str:
-    """A table for LaTeX with the package booktabs: one row an instance, the best of each column in bold."""
+    """Return a LaTeX table (package booktabs) with one row per instance.
+
+    The best value of each column is bold.
+    """
     names = names or summary.defaults.table
     table = summary.table(names)
     titles = {key: _named(one) for key, one in called(summary.run).items()}
@@ -116,12 +125,12 @@ def latex(summary: Summary, names: Sequence[str] = ()) -> str:
 
 
 def escaped(text: str) -> str:
-    """`text` as LaTeX prints it, on one line."""
+    """Return a text as LaTeX prints it, on one line."""
     return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
 
 
 def shown(name: str, value: float | None) -> str:
-    """A figure with the digits that suit its unit; a dash where there is none."""
+    """Return a figure with the digits that suit its unit, or a dash if there is none."""
     if value is None:
         return "–"
     unit = metric(name).unit
@@ -133,12 +142,14 @@ def shown(name: str, value: float | None) -> str:
 
 
 def with_interval(name: str, estimate: Estimate) -> str:
-    """A figure of a metric with its interval, as `0.500 [0.250, 0.750]`; a dash where there is none."""
+    """Return a figure with its interval, such as `0.500 [0.250, 0.750]`, or a dash."""
     return estimate.text(lambda value: shown(name, value))
 
 
 def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
-    """The rows of a table as lines of text, all columns but the first `left` flush right.
+    """Return the rows of a table as lines of text.
+
+    All columns but the first `left` are right-aligned.
 
     >>> from core.evaluation.reports.export import aligned
     >>> aligned([["", "f1"], ["bm25", "0.5"]])
@@ -155,7 +166,10 @@ def _filled(row: Sequence[str], widths: Sequence[int], left: int) -> Iterator[st
 
 def _caption(summary: Summary, names: Sequence[str]) -> str:
     spec = summary.run.spec
-    drawn = f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}; mean with half the 95 % bootstrap interval"
+    drawn = (
+        f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}; "
+        "mean with half the 95 % bootstrap interval"
+    )
     reader = (
         [] if spec["model"] else ["no language model answered, so answers are the graph reader's"]
     )
@@ -175,7 +189,7 @@ def _caption(summary: Summary, names: Sequence[str]) -> str:
 
 
 def _named(one: Called) -> str:
-    """A method's name in LaTeX, the paper's own small beside it."""
+    """Return a method's name in LaTeX, followed by the paper's own in small print."""
     return escaped(one.plain) + (
         rf" {{\footnotesize ({escaped(one.number)})}}" if one.number else ""
     )
@@ -203,7 +217,10 @@ def _number(value: float | None) -> str:
 
 
 def _csv(rows: Sequence[Sequence]) -> str:
-    """CSV as spreadsheets read it. A text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    """Return rows as CSV for spreadsheets.
+
+    A text that a spreadsheet would read as a formula gets an apostrophe before it.
+    """
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([[_plain(cell) for cell in row] for row in rows])
     return out.getvalue()

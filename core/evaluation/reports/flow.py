@@ -1,4 +1,7 @@
-"""From one instance to another: where each question ends in both, as bands of questions between the stages at which they are lost."""
+"""Changes from one instance to another: the stage at which each question ends in both.
+
+The questions form bands between the stages at which they are lost.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import StoredRow
 
 RIGHT, FAILED = "right", "failed"
-# from top to bottom
+# Stages from top to bottom.
 ORDER = (RIGHT, "answer", "prompt", "paths", "retrieved", "subgraph", "graph", "corpus", FAILED)
 READER, PASSAGES = "reader_hit@1", "passages"
 WORDS = {
@@ -26,15 +29,18 @@ WORDS = {
     "corpus": "not in the documents",
     FAILED: "failed",
 }
-# where the usual words do not fit
+# Labels of stages where the usual ones do not fit.
 SAID_OF = {PASSAGES: {RIGHT: "all gold passages"}, READER: {"answer": "not named first"}}
-# pixels of all questions, between two stages, and of a label on a band
+# Pixels: height of all questions, gap between two stages, height of a label on a band.
 TALL, GAP, ROW = (280.0, 34.0, 22.0)
 
 
 @dataclass(frozen=True)
 class Band:
-    """Questions, by their ids, that end at one stage in the first instance and at one in the second."""
+    """Questions (ids) with the same end stage in the first instance and in the second.
+
+    `before` is the stage at which they end in the first instance, `after` the one in the second.
+    """
 
     before: str
     after: str
@@ -42,7 +48,7 @@ class Band:
 
     @property
     def kind(self) -> Literal["won", "lost", "right", "wrong"]:
-        """Whether the second instance wins or loses these questions, or both are right or wrong."""
+        """Effect of the second instance: questions won, lost, right in both or wrong in both."""
         if self.before == RIGHT:
             return "right" if self.after == RIGHT else "lost"
         return "won" if self.after == RIGHT else "wrong"
@@ -50,8 +56,11 @@ class Band:
 
 @dataclass(frozen=True)
 class Flow:
-    """The bands from instance `a` to `b`, those of the right questions first; `by` is the measure, and `left_out` counts the questions of
-    which one of the two has no row or nothing is known."""
+    """Bands of questions from instance `a` to instance `b`, correct questions first.
+
+    `by` is the measure of correctness. `left_out` is the number of questions that lack a row in one
+    of the two instances or of which nothing is known.
+    """
 
     a: str
     b: str
@@ -61,11 +70,11 @@ class Flow:
 
     @property
     def n(self) -> int:
-        """The questions in all bands."""
+        """Number of questions in all bands."""
         return sum(len(band.questions) for band in self.bands)
 
     def ends(self, side: Literal["before", "after"]) -> dict[str, int]:
-        """How many questions end at each stage, in the first or in the second instance."""
+        """Return how many questions end at each stage, in the first or second instance."""
         counts = {
             stage: sum(len(band.questions) for band in self.bands if getattr(band, side) == stage)
             for stage in ORDER
@@ -73,12 +82,15 @@ class Flow:
         return {stage: count for stage, count in counts.items() if count}
 
     def words(self, stage: str) -> str:
-        """What a stage is called."""
+        """Return the label of a stage."""
         return SAID_OF.get(self.by, {}).get(stage) or WORDS[stage]
 
 
 def flow(summary: Summary, a: str, b: str) -> Flow | None:
-    """The questions of a run from one instance to another; None where nothing is known of what is right."""
+    """Return the flow of a run's questions from one instance to another.
+
+    It is None if no correct answers are known.
+    """
     by = measure(summary, (a, b))
     if not by:
         return None
@@ -96,8 +108,12 @@ def flow(summary: Summary, a: str, b: str) -> Flow | None:
 
 
 def measure(summary: Summary, instances: Sequence[str]) -> str:
-    """What says whether a question is right, the same for these instances: the metric of answers where a language model gave them, else
-    that of the graph reader's first name, or on documents that all gold passages come through; empty where none of them is known."""
+    """Return the measure that decides whether a question is correct, the same for these instances.
+
+    It is the metric of answers if a language model gave them. Else it is the hit of the graph
+    reader's first name, or on documents the survival of all gold passages. It is empty if none of
+    these is known.
+    """
     outcomes = {
         one: [row.outcome for row in summary.of(one) if row.outcome is not None]
         for one in instances
@@ -118,26 +134,32 @@ def measure(summary: Summary, instances: Sequence[str]) -> str:
 
 
 def endings(summary: Summary, instance: str, by: str) -> dict[str, str]:
-    """Where each question of an instance ends; without those of which nothing is known."""
+    """Return where each question of an instance ends, without the unknown ones."""
     ends = {row.question.id: ending(row, by) for row in summary.of(instance)}
     return {question: end for question, end in ends.items() if end is not None}
 
 
 def ending(row: StoredRow, by: str) -> str | None:
-    """Where a question ends: right, at the stage that lost it, or failed; None where nothing is known of what is right."""
+    """Return where a question ends: right, at the stage that lost it, or failed.
+
+    It is None if no correct answer is known.
+    """
     if row.outcome is not None:
         return ending_of(row.outcome, by)
     return FAILED if (row.question.gold if by == PASSAGES else row.question.answers) else None
 
 
 def ending_of(outcome: Outcome, by: str) -> str | None:
-    """Where an answered question ends.
+    """Return where an answered question ends.
 
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
     >>> from core.evaluation.metrics.passages import Passages
     >>> from core.evaluation.reports.flow import ending_of
     >>> found = Passages(golds=2, alive={"corpus": 2, "graph": 2, "retrieved": 2, "prompt": 1})
-    >>> ending_of(Outcome(1, fates=found), "passages"), ending_of(Outcome(1, answer=Answered("Ann", "m", 1, 1), fates=found), "accuracy")
+    >>> (
+    ...     ending_of(Outcome(1, fates=found), "passages"),
+    ...     ending_of(Outcome(1, answer=Answered("Ann", "m", 1, 1), fates=found), "accuracy"),
+    ... )
     ('prompt', 'right')
     """
     if by == PASSAGES:
@@ -147,8 +169,11 @@ def ending_of(outcome: Outcome, by: str) -> str | None:
 
 
 def lost_at(outcome: Outcome, by: str) -> str:
-    """The first stage before the answer at which not all gold passages are alive, or where none are known no known answer; empty where
-    they come through. The prompt is passed over where the graph reader counts, which reads all paths."""
+    """Return the first stage before the answer that lost a gold passage.
+
+    If no gold passages are known, it is the first stage that lost all known answers. It is empty if
+    they survive. For the graph reader, which reads all paths, the prompt is not considered.
+    """
     fates = outcome.fates
     alive, needed = (
         (fates.alive, fates.golds)
@@ -163,11 +188,24 @@ def lost_at(outcome: Outcome, by: str) -> str:
 
 
 def laid_out(found: Flow, labels: Mapping[tuple[str, str], str]) -> dict[str, Any]:
-    """Where the stages of both sides, the bands and their labels are drawn, in pixels from the top; `labels` are texts by (before, after).
+    """Return the positions of stages, bands and labels in pixels from the top.
+
+    `labels` holds texts by (before, after).
 
     >>> from core.evaluation.reports.flow import Band, Flow, laid_out
-    >>> drawn = laid_out(Flow("a", "b", "hits@1", (Band("right", "right", ("q1",)), Band("answer", "right", ("q2",)))), {})
-    >>> [(one["stage"], one["top"], one["height"]) for one in drawn["left"]], [one["top"] for one in drawn["right"]]
+    >>> drawn = laid_out(
+    ...     Flow(
+    ...         "a",
+    ...         "b",
+    ...         "hits@1",
+    ...         (Band("right", "right", ("q1",)), Band("answer", "right", ("q2",))),
+    ...     ),
+    ...     {},
+    ... )
+    >>> (
+    ...     [(one["stage"], one["top"], one["height"]) for one in drawn["left"]],
+    ...     [one["top"] for one in drawn["right"]],
+    ... )
     ([('right', 0.0, 140.0), ('answer', 174.0, 140.0)], [0.0])
     >>> drawn["bands"][1]["left"], drawn["bands"][1]["right"], drawn["height"]
     ([174.0, 314.0], [140.0, 280.0], 314.0)
@@ -210,8 +248,11 @@ def laid_out(found: Flow, labels: Mapping[tuple[str, str], str]) -> dict[str, An
 
 
 def _place_labels(bands: Sequence[dict[str, Any]], height: float) -> None:
-    """Give each band with a label its height, that of the band's right end, or below the label before it where that is nearer than a row;
-    those that come to lie below the picture move up together."""
+    """Set the height of each band's label.
+
+    A label is at the height of its band's right end, but at least one row below the previous label.
+    Labels that would be below the plot are moved up together.
+    """
     named = sorted((band for band in bands if band["label"]), key=lambda band: sum(band["right"]))
     at = -ROW
     for band in named:

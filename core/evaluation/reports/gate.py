@@ -1,4 +1,4 @@
-"""The least that an evaluation must reach, for use in continuous integration."""
+"""Minimum results that an evaluation must reach, for use in continuous integration."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from core.evaluation.reports.summary import Summary
 
 @dataclass(frozen=True)
 class Gate:
-    """The least mean of a metric that every instance must reach."""
+    """Minimum mean of a metric that every instance must reach."""
 
     metric: str
     least: float
 
 
 def gates(texts: Sequence[str]) -> tuple[Gate, ...]:
-    """The gates of texts such as `accuracy=.7,hits@1=.5`. Raises BadParameter for an unknown metric, BadInput for what is no number, and
-    for a metric of which more is not better.
+    """Return the gates in texts such as `accuracy=.7,hits@1=.5`.
+
+    Raises BadParameter for an unknown metric, and BadInput for a value that is no number or a
+    metric of which more is not better.
 
     >>> from core.evaluation.reports.gate import gates
     >>> gates(["accuracy=.7, hits@1=0.5"])
@@ -48,12 +50,18 @@ def gates(texts: Sequence[str]) -> tuple[Gate, ...]:
 
 
 def failures(summary: Summary, required: Sequence[Gate]) -> Iterator[str]:
-    """A sentence for each gate that an instance does not pass, and first one where the run is not finished: its figures say nothing of the
-    whole. A mean is compared as it is, not as it is printed; a question that failed counts 0 in a share, and else as missing."""
+    """Yield a sentence for each gate that an instance does not pass.
+
+    If the run is not finished, the first sentence says so. Means are compared unrounded. A failed
+    question counts as 0 in a share, and as missing in other metrics.
+    """
     if not required:
         return
     if not summary.rows or summary.unfinished:
-        yield f"The run is partial, which counts as failed: {summary.so_far() or 'no question is done'}."
+        yield (
+            "The run is partial, which counts as failed: "
+            f"{summary.so_far() or 'no question is done'}."
+        )
     names, table = (
         called(summary.run),
         summary.table([gate.metric for gate in required]) if summary.rows else {},
@@ -63,12 +71,21 @@ def failures(summary: Summary, required: Sequence[Gate]) -> Iterator[str]:
             mean, count = figures[gate.metric].mean, figures[gate.metric].n
             failed = summary.counts(instance)["failed"]
             if not count or mean is None or math.isnan(mean):
-                yield f"{names[instance].plain} has no {gate.metric}, which was to be {gate.least:g} or more."
+                yield (
+                    f"{names[instance].plain} has no {gate.metric}, which was to be "
+                    f"{gate.least:g} or more."
+                )
             elif mean < gate.least:
                 if shown(gate.metric, mean) != shown(gate.metric, gate.least):
                     value = shown(gate.metric, mean)
                 else:
                     value = f"{mean:.6g}"
-                yield f"{names[instance].plain} has {gate.metric} {value} (n = {count:,}), which was to be {gate.least:g} or more."
+                yield (
+                    f"{names[instance].plain} has {gate.metric} {value} (n = {count:,}), which "
+                    f"was to be {gate.least:g} or more."
+                )
             elif failed and not metric(gate.metric).quality:
-                yield f"{names[instance].plain} failed in {failed:,} questions, which its {gate.metric} leaves out."
+                yield (
+                    f"{names[instance].plain} failed in {failed:,} questions, which its "
+                    f"{gate.metric} leaves out."
+                )

@@ -1,4 +1,4 @@
-"""A run as one self-contained HTML file that opens from disk without a network."""
+"""Report of a run as one self-contained HTML file that needs no network."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ PAGE = """<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
 img-src data: blob:">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
@@ -37,19 +38,23 @@ img-src data: blob:">
 @media (prefers-color-scheme: dark) {{
   :root {{ --text: #e6ebf0; --paper: #12171d; --card: #1b232c; --muted: #9aa5b1; --line: #303b47; }}
 }}
-body {{ margin: 0; background: var(--paper); color: var(--text); font: 14px/1.5 -apple-system, "Segoe UI", Inter, Roboto, sans-serif; }}
+body {{ margin: 0; background: var(--paper); color: var(--text); \
+font: 14px/1.5 -apple-system, "Segoe UI", Inter, Roboto, sans-serif; }}
 main {{ max-width: 1240px; margin: 0 auto; padding: 24px clamp(14px, 2.4vw, 32px) 40px; }}
 h1 {{ font-size: 21px; margin: 0; overflow-wrap: anywhere; }}
 h2 {{ font-size: 16px; margin: 28px 0 8px; }}
 .facts, .note {{ color: var(--muted); margin: 4px 0; overflow-wrap: anywhere; }}
-.card {{ background: var(--card); border: 1px solid var(--line); border-radius: 9px; padding: 10px 14px; overflow-x: auto; }}
+.card {{ background: var(--card); border: 1px solid var(--line); border-radius: 9px; \
+padding: 10px 14px; overflow-x: auto; }}
 .plots {{ display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 14px; }}
 @media (max-width: 900px) {{ .plots {{ grid-template-columns: minmax(0, 1fr); }} }}
 table {{ border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }}
-th, td {{ padding: 5px 10px; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }}
+th, td {{ padding: 5px 10px; text-align: right; white-space: nowrap; \
+border-bottom: 1px solid var(--line); }}
 small {{ font-weight: normal; }}
 td small, th small {{ color: var(--muted); }}
-td.words, th.words {{ text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 7rem; }}
+td.words, th.words {{ text-align: left; white-space: normal; overflow-wrap: anywhere; \
+min-width: 7rem; }}
 details {{ margin: 6px 0; }}
 .js-plotly-plot text:not(.heatmap-label *) {{ fill: var(--text) !important; }}
 .js-plotly-plot .hovertext text {{ fill: #fff !important; }}
@@ -66,7 +71,7 @@ details {{ margin: 6px 0; }}
 
 
 def plotly_script() -> str:
-    """The script that draws plotly's pictures, as an element of a page that needs no network."""
+    """Return the script element with plotly, for a page that needs no network."""
     from plotly.offline import get_plotlyjs
 
     script = re.sub(r"</(script)", r"<\\/\1", get_plotlyjs(), flags=re.IGNORECASE)
@@ -74,7 +79,7 @@ def plotly_script() -> str:
 
 
 def cards(figures: Iterable[Figure]) -> str:
-    """Plotly's pictures as elements of a page that has `plotly_script`."""
+    """Return plots as HTML elements for a page with `plotly_script`."""
     settings = {"displaylogo": False, "responsive": True}
     drawn = (
         figure.to_html(
@@ -90,7 +95,10 @@ def cards(figures: Iterable[Figure]) -> str:
 
 
 def report_html(summary: Summary) -> str:
-    """The whole report: figures, pictures, operators, paired tests, failures, and what every metric means."""
+    """Return the whole report of a run as HTML.
+
+    It has figures, plots, operators, paired tests, failures, and the definitions of the metrics.
+    """
     run, spec, table = summary.run, summary.run.spec, summary.table()
     names = [
         name for name in summary.reported if any(figures[name].n for figures in table.values())
@@ -100,8 +108,8 @@ def report_html(summary: Summary) -> str:
     body = [
         _facts(summary),
         _recommended(summary),
-        "<h2>Figures</h2><p class='note'>Mean and 95 % bootstrap interval; n is the number of questions that gave a number; a failed one "
-        "scores 0.</p>"
+        "<h2>Figures</h2><p class='note'>Mean and 95 % bootstrap interval; n is the number of "
+        "questions that gave a number; a failed one scores 0.</p>"
         f"{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in notes)}"
         f"{_figures(summary, table, names)}",
         plotly_script(),
@@ -138,7 +146,10 @@ def _recommended(summary: Summary) -> str:
     advice = recommendation(summary)
     if advice is None:
         return ""
-    return f"<h2>{escape(advice.headline)}</h2>{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in advice.details)}"
+    return (
+        f"<h2>{escape(advice.headline)}</h2>"
+        f"{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in advice.details)}"
+    )
 
 
 def _figures(summary: Summary, table: dict[str, dict[str, Estimate]], names: list[str]) -> str:
@@ -152,7 +163,8 @@ def _figures(summary: Summary, table: dict[str, dict[str, Estimate]], names: lis
             cells.append(_small(name, one, f" n {one.n:,}") if one.n else "–")
         rows.append(
             [
-                f"<span title='{escape(described['definition'], quote=True)}'>{escape(described['title'])}</span>",
+                f"<span title='{escape(described['definition'], quote=True)}'>"
+                f"{escape(described['title'])}</span>",
                 *cells,
             ]
         )
@@ -178,13 +190,13 @@ def _pictures(summary: Summary, table: dict[str, dict[str, Estimate]]) -> str:
 
 
 def _small(name: str, one: Estimate, rest: str = "") -> str:
-    """A figure with its interval in small letters, and what follows it."""
+    """Return a figure with its interval in small print, and what follows it."""
     interval = one.interval(lambda value: shown(name, value))
     return f"{shown(name, one.mean)} <small>{interval}{rest}</small>"
 
 
 def _says_something(table: dict[str, dict[str, Estimate]], name: str) -> bool:
-    """Whether a metric says anything: it has numbers, and they are not all nothing."""
+    """Return whether a metric has values that are not all 0."""
     return any(figures[name].mean for figures in table.values())
 
 
@@ -217,13 +229,19 @@ def _tests(summary: Summary) -> str:
     untested = escape(summary.untested())
     if not rows:
         return f"<p class='note'>{untested}</p>" if untested else ""
-    note = "Sign-flip permutation test on the questions that gave both a number; the last p is Holm's, over the pairs of a metric."
+    note = (
+        "Sign-flip permutation test on the questions that gave both a number; the last p is "
+        "Holm's, over the pairs of a metric."
+    )
     head = ["Methods", "Metric", "Mean difference", "p", "p, corrected", "n"]
     return f"<h2>Paired tests</h2><p class='note'>{note} {untested}</p>{_table(head, rows, 2)}"
 
 
 def _changed(summary: Summary) -> str:
-    """Where questions end with the first method and with each other one; empty where nothing is known of what is right."""
+    """Return tables of where questions end with the first method and with each other one.
+
+    The result is empty if no correct answers are known.
+    """
     names, parts = called(summary.run), []
     for other in summary.instances[1:]:
         if (found := flow(summary, summary.instances[0], other)) is not None:
@@ -256,19 +274,28 @@ def _failures(summary: Summary) -> str:
 
 
 def _named(one: Called) -> str:
-    """A method's name, the paper's own small beside it."""
+    """Return a method's name, followed by the paper's own in small print."""
     return escape(one.plain) + (f" <small>{escape(one.number)}</small>" if one.number else "")
 
 
 def _meaning(name: str) -> str:
     one = {key: escape(text) for key, text in metric(name).described().items()}
-    source = f"<p class='note'>Source: {one['source']}. Unit: {one['unit']}; {one['better']} is better.</p>"
+    source = (
+        f"<p class='note'>Source: {one['source']}. Unit: {one['unit']}; {one['better']} is "
+        "better.</p>"
+    )
     words = f"<p>{one['definition']} {one['convention']}</p>"
-    return f"<details><summary>{one['title']} <code>{one['name']}</code></summary>{words}{source}</details>"
+    return (
+        f"<details><summary>{one['title']} "
+        f"<code>{one['name']}</code></summary>{words}{source}</details>"
+    )
 
 
 def _table(head: list[str], rows: list[list[str]], words: int = 1) -> str:
-    """A table of cells that are HTML already; the first `words` columns are texts, the others figures."""
+    """Return a table of cells that are already HTML.
+
+    The first `words` columns are texts, the others figures.
+    """
 
     def line(tag: str, row: list[str]) -> str:
         cells = (

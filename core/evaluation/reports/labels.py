@@ -1,4 +1,4 @@
-"""Where the names of the points of a picture are written, so that those of near points do not lie on one another."""
+"""Positions of point labels in a plot, chosen so that labels of near points do not overlap."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import math
 from collections.abc import Mapping
 
 Point = tuple[float, float]
-NEAR = (0.28, 0.2)  # the width and height of a name, as shares of the picture
-CLEAR = 0.55  # of its size that the middle of a name is away from its point
+NEAR = (0.28, 0.2)  # assumed width and height of a label, as shares of the plot
+CLEAR = 0.55  # distance from a point to the middle of its label, as a share of the label's size
 ROWS = ("top", "bottom", "middle")
 
 
 def positions(
     points: Mapping[str, Point], ratios: bool, ends: Point | None = None
 ) -> dict[str, str]:
-    """For each point plotly's `textposition` of its name: on the side where there is more room, above it, or where a name that was placed
-    before is near, below it or beside it, then on the other side, then right above or below it. x lies from 0 on, or in `ratios` from the
-    least to the most; y from 0 on; `ends` are those of the axes, where they go beyond the points.
+    """Return plotly's `textposition` of each point's label.
+
+    It is above the point on the side with more room. If a placed label is near, it is below the
+    point or at its side, then on the other side, then right above or below. With `ratios`, x is
+    logarithmic from its least to its greatest value, else from 0 on, as y is. `ends` are the ends
+    of the axes.
 
     >>> from core.evaluation.reports.labels import positions
     >>> positions({"a": (1.0, 0.5), "b": (1.05, 0.5), "c": (9.0, 0.5)}, ratios=False)
@@ -36,8 +39,7 @@ def positions(
     for (name, (_, y)), cost in zip(points.items(), costs):
         at = ((cost - low) / wide, y / tall)
         side = "left" if at[0] > 0.5 else "right"
-        # whether there is room on the other side as well
-        other = {"left": 1 - at[0], "right": at[0]}[side] >= NEAR[0]
+        other = {"left": 1 - at[0], "right": at[0]}[side] >= NEAR[0]  # room on the other side
         options = [
             (row, way)
             for way in (side, *(["right" if side == "left" else "left"] if other else []))
@@ -52,7 +54,7 @@ def positions(
 
 
 def _centre(at: Point, row: str, side: str) -> Point:
-    """About where the middle of a name is."""
+    """Return the approximate middle of a label."""
     across, up = (
         NEAR[0] * CLEAR,
         {"top": NEAR[1] * CLEAR, "bottom": -NEAR[1] * CLEAR, "middle": 0.0}[row],

@@ -1,4 +1,4 @@
-"""What the methods of a run are called: in plain words, with the paper's own name beside them."""
+"""Names of the methods of a run: plain words, with the paper's own name after them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from core.operators.text import parse_line
 
 @dataclass(frozen=True)
 class Called:
-    """A method's name: what it does in plain words, and the paper's own name, empty where there is no other. As a text
-    `Shortest paths (No. 10)`."""
+    """A method's name: plain words, and the paper's own name if it has another one.
+
+    As a text it is `Shortest paths (No. 10)`.
+    """
 
     plain: str
     number: str = ""
@@ -25,10 +27,11 @@ class Called:
 
 
 def called(run: Run) -> dict[str, Called]:
-    """What the methods of a run are called, by id.
+    """Return the names of a run's methods, by instance id.
 
-    In plain words where the catalogue has the line that was run, or one that is an operator apart; else by the name that the
-    run keeps. Where two methods would be called alike, all go by that name; those that have one name even so are numbered.
+    A name is in plain words if the catalogue has the line that was run, or a line that differs from
+    it in one operator. Else it is the name that the run saved. If two methods would have the same
+    name, all get their saved names, and equal saved names are numbered.
     """
     known = catalogue()
     found = {one["id"]: _called(one, known) for one in run.spec["instances"]}
@@ -36,7 +39,7 @@ def called(run: Run) -> dict[str, Called]:
 
 
 def _by_name(run: Run) -> dict[str, Called]:
-    """The names that the run keeps; those that several methods have with a number behind them."""
+    """Return the saved names of a run's methods, with numbers after equal ones."""
     names = Counter(one["name"] for one in run.spec["instances"])
     seen: Counter[str] = Counter()
     found = {}
@@ -49,19 +52,19 @@ def _by_name(run: Run) -> dict[str, Called]:
 
 
 def titles(run: Run) -> dict[str, str]:
-    """`called` as texts."""
+    """Return the names of `called` as texts."""
     return {key: str(one) for key, one in called(run).items()}
 
 
 def of(instance: Instance) -> Called:
-    """What an instance is called."""
+    """Return the name of an instance."""
     return Called(instance.label, instance.number)
 
 
 def _called(spec: dict[str, Any], known: dict[str, Instance]) -> Called:
     try:
         same = known.get(spec["id"]) or named(parse_line(spec["line"]), known)
-    except (BadInput, BadParameter):  # a line of operators that are no longer there
+    except (BadInput, BadParameter):  # the line has operators that no longer exist
         return Called(spec["name"])
     if same.name == spec["name"] and repr(same.line) == spec["line"]:
         return of(same)

@@ -1,4 +1,7 @@
-"""A run's figures as plotly pictures. Names are text: plotly's own mark-up in them is escaped."""
+"""Plotly plots of a run's figures.
+
+Names are plain text: plotly's own mark-up in them is escaped.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 Table = Mapping[str, Mapping[str, Estimate]]
 Drawn = TypeVar("Drawn")
-EQUAL = " =<br>"  # between the names of instances that are drawn as one
+EQUAL = " =<br>"  # separator of the names of instances that are drawn as one
 COLOURS = (
     "#2f6f9f",
     "#d9822b",
@@ -46,17 +49,17 @@ SYMBOLS = (
     "pentagon",
     "triangle-down",
 )
-DASHES = ("solid", "dash", "dot", "dashdot")  # of lines that run over one another in parts
+DASHES = ("solid", "dash", "dot", "dashdot")  # dash styles of lines that partly overlap
 LINE = "#6b7785"
-NOTE_WIDTH = 62  # letters of the line below a title
-WIDE = 20  # letters of a line of a name beside a point
-ROW, ROWS = 20, 3  # pixels of a row of the legend, and the rows that there is room for
-BELOW_TITLE = -0.3  # where a legend stands below an axis that has a title
+NOTE_WIDTH = 62  # letters in the line below a title
+WIDE = 20  # letters per line of a name next to a point
+ROW, ROWS = 20, 3  # pixels per row of the legend, and rows that fit without enlarging the plot
+BELOW_TITLE = -0.3  # position of a legend below an axis that has a title
 ABOVE = 0.25  # room above the best point, as a share of the axis
 
 
 def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
-    """Quality against cost, one point an instance with its intervals, and the Pareto front as a line."""
+    """Plot quality against cost: one point per instance with intervals, and the Pareto front."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
@@ -92,7 +95,10 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
             textposition=beside_point[instance],
             cliponaxis=False,
             name=_together(names, equal),
-            hovertemplate=f"{_hovered(names, equal)}<br>{_figure_text(quality, q)}<br>{_figure_text(cost, c)}<extra></extra>",
+            hovertemplate=(
+                f"{_hovered(names, equal)}<br>{_figure_text(quality, q)}<br>"
+                f"{_figure_text(cost, c)}<extra></extra>"
+            ),
         )
     figure.update_xaxes(
         title=_title(cost),
@@ -107,19 +113,22 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
 
 
 def funnels(summary: Summary) -> dict[str, Figure]:
-    """Where answers (`funnel`) and passages (`passages`) are lost, each where any are known."""
+    """Return the plots of where answers (`funnel`) and passages (`passages`) are lost.
+
+    A plot is left out if no answers or passages are known.
+    """
     drawn = {"funnel": funnel(summary), "passages": passage_funnel(summary)}
     return {name: figure for name, figure in drawn.items() if figure.data}
 
 
 def funnel(summary: Summary) -> Figure:
-    """The share of known answers alive at each stage, a line an instance."""
+    """Plot the share of known answers left at each stage, one line per instance."""
     shares = {instance: summary.funnel(instance) for instance in summary.instances}
     return _lost(summary, shares, "known answers", "Where the answers are lost")
 
 
 def passage_funnel(summary: Summary) -> Figure:
-    """The share of the passages that answers rest on alive at each stage, a line an instance."""
+    """Plot the share of gold passages left at each stage, one line per instance."""
     shares = {instance: summary.passage_funnel(instance) for instance in summary.instances}
     return _lost(summary, shares, "gold passages", "Where the passages are lost")
 
@@ -141,7 +150,9 @@ def _lost(
             x=[stage.capitalize() for stage in alive],
             y=list(alive.values()),
             name=_together(names, equal),
-            hovertemplate=f"{_hovered(names, equal)}<br>%{{x}}: %{{y:.3f}}, n = {n:,}<extra></extra>",
+            hovertemplate=(
+                f"{_hovered(names, equal)}<br>%{{x}}: %{{y:.3f}}, n = {n:,}<extra></extra>"
+            ),
             **_drawn(order.index(equal[0])),
         )
     there = {
@@ -162,7 +173,7 @@ def _lost(
 
 
 def by_hops(summary: Summary, name: str) -> Figure:
-    """One metric by the number of hops of the question, a bar an instance."""
+    """Plot one metric by the hop count of the question, one bar per instance."""
     import plotly.graph_objects as go
 
     parts = {
@@ -187,7 +198,9 @@ def by_hops(summary: Summary, name: str) -> Figure:
             },
             name=_small(title),
             customdata=[[_figure_text(name, one)] for one in estimates.values()],
-            hovertemplate=f"<b>{escape(str(title))}</b>, %{{x}}<br>%{{customdata[0]}}<extra></extra>",
+            hovertemplate=(
+                f"<b>{escape(str(title))}</b>, %{{x}}<br>%{{customdata[0]}}<extra></extra>"
+            ),
         )
     figure.update_yaxes(title=_title(name))
     return noted(styled(figure, f"{_title(name)} by hop count"), summary)
@@ -196,7 +209,10 @@ def by_hops(summary: Summary, name: str) -> Figure:
 def sensitivity(
     points: Mapping[str, Sequence[tuple[Any, Estimate]]], parameter: str, name: str
 ) -> Figure:
-    """One metric by the values of one parameter, a line a group of `core.evaluation.reports.sensitivity.curves`."""
+    """Plot one metric by the values of one parameter.
+
+    Each line is a group of `core.evaluation.reports.sensitivity.curves`.
+    """
     import plotly.graph_objects as go
 
     figure = go.Figure()
@@ -231,7 +247,10 @@ def sensitivity(
 def by_budget(
     summary: Summary, curves: Mapping[str, Sequence[tuple[int, Estimate]]], name: str
 ) -> Figure:
-    """A figure of `core.evaluation.reports.by_budget` against the documents read, a line an instance; intervals are in the hover text."""
+    """Plot a figure by the number of documents read, one line per instance.
+
+    The figure is one of `core.evaluation.reports.by_budget`. Intervals are in the hover text.
+    """
     import plotly.graph_objects as go
 
     figure = go.Figure()
@@ -252,7 +271,7 @@ def by_budget(
 
 
 def _curve(number: int, name: str, estimates: Sequence[Estimate], said: str) -> dict[str, Any]:
-    """How a line of estimates of a metric is drawn, and what is written beside a point of it."""
+    """Return the drawing arguments of a line of estimates, with its hover text."""
     return {
         "y": [estimate.mean for estimate in estimates],
         **_drawn(number),
@@ -262,7 +281,7 @@ def _curve(number: int, name: str, estimates: Sequence[Estimate], said: str) -> 
 
 
 def alike(drawn: Mapping[str, Drawn]) -> dict[tuple[str, ...], Drawn]:
-    """The instances by what is drawn of them, those of which the same is drawn together, as only the last of them could be seen.
+    """Group instances that are drawn identically, because only the last of them would be visible.
 
     >>> from core.evaluation.reports.plots import alike
     >>> alike({"a": [1.0, 0.5], "b": [1.0, 0.7], "c": [1.0, 0.5]})
@@ -279,7 +298,7 @@ def alike(drawn: Mapping[str, Drawn]) -> dict[tuple[str, ...], Drawn]:
 
 
 def _together(names: Mapping[str, Called], equal: Sequence[str]) -> str:
-    """`A = B` in the legend."""
+    """Return `A = B` for the legend."""
     return EQUAL.join(_small(names[one]) for one in equal)
 
 
@@ -288,7 +307,10 @@ def _hovered(names: Mapping[str, Called], equal: Sequence[str]) -> str:
 
 
 def _drawn(number: int) -> dict[str, Any]:
-    """How the line of an instance is drawn: by its colour, its dashes and its markers, as lines may run over one another in parts."""
+    """Return the drawing arguments of an instance's line.
+
+    Lines may partly overlap, so they differ in colour, dashes and markers.
+    """
     line = {
         "color": COLOURS[number % len(COLOURS)],
         "width": 2,
@@ -298,12 +320,12 @@ def _drawn(number: int) -> dict[str, Any]:
 
 
 def _small(name: Called) -> str:
-    """A method's name on one line, the paper's own small beside it."""
+    """Return a method's name on one line, followed by the paper's own in small print."""
     return " ".join(filter(None, (escape(name.plain), _number(name))))
 
 
 def beside(name: Called) -> str:
-    """A method's name in short lines, to be written at a point, the paper's own small below it."""
+    """Return a method's name in short lines for a point, with the paper's own name below."""
     return "<br>".join(
         [
             *map(escape, wrap(name.plain, WIDE, break_on_hyphens=False)),
@@ -317,13 +339,19 @@ def _number(name: Called) -> str:
 
 
 def inwards(cost: float, costs: Sequence[float], ratios: bool) -> str:
-    """The side of a point, left or right, on which there is more room in a picture of all these costs, in ratios or from 0."""
+    """Return the side of a point, left or right, with more room in the plot.
+
+    The axis of costs is logarithmic with `ratios`, and else begins at 0.
+    """
     middle = math.sqrt(min(costs) * max(costs)) if ratios else max(costs) / 2
     return "left" if cost > middle else "right"
 
 
 def _roomy(estimates: Sequence[Estimate]) -> list[float] | None:
-    """The range of an axis from 0 with room for names above the highest interval; None where there is nothing."""
+    """Return the range of an axis from 0 with room for names above the highest interval.
+
+    It is None without estimates.
+    """
     high = max((one.numbers()[2] for one in estimates), default=0.0)
     return [-0.03 * high, (1 + ABOVE) * high] if high > 0 else None
 
@@ -365,7 +393,7 @@ def _bars(estimates: Sequence[Estimate]) -> dict[str, Any]:
 
 
 def noted(figure: Figure, summary: Summary) -> Figure:
-    """The figure with what is missing of an unfinished run below its title."""
+    """Return the figure with a note below its title if the run is unfinished."""
     if so_far := summary.so_far():
         lines = wrap(so_far[:1].upper() + so_far[1:], NOTE_WIDTH)
         short = [*lines[:1], *(["…"] if len(lines) > 1 else [])]

@@ -1,7 +1,7 @@
-"""Ranks of a run's instances by paired tests: what chance may explain shares a rank.
+"""Ranks of a run's instances by paired tests; differences within chance share a rank.
 
-A method is ahead of another only where a test carries it: a sign-flip permutation test on the questions that both have, with Holm's
-correction over all pairs.
+A method is ahead of another only if a test is significant: a sign-flip permutation test on the
+questions that both have, with Holm's correction over all pairs.
 """
 
 from __future__ import annotations
@@ -19,19 +19,23 @@ from core.evaluation.reports.naming import called
 from core.evaluation.reports.summary import Summary
 
 FOUND = ("reader_hit@1", "passage_recall@4", "context_recall", "path_hit@32", "token_recall")
-# standard errors that a difference needs to be found in 80 of 100 samples, at the level of .05
+# Difference, in standard errors, that is significant at the level of .05 in 80 of 100 samples.
 POWER = WIDE + 0.841621
-DEARER = 1.2  # times the cost from which on a method counts as dearer
-NOTICED = {"tokens": 1.0, "seconds": 0.1}  # costs below which nobody looks at how large they are
-FEW = 8  # questions: fewer say nothing
+DEARER = 1.2  # ratio of costs from which a method counts as more expensive
+# Costs below these count as equal to them, because they are too small to matter.
+NOTICED = {"tokens": 1.0, "seconds": 0.1}
+FEW = 8  # minimum number of questions for a statement
 
 
 def quality(summary: Summary) -> str:
-    """The metric to go by: the first that two instances have numbers of, not all of them 0; those of answers first, where a language model
-    gave them."""
+    """Return the metric of quality to rank by, empty if there is none.
+
+    It is the first metric for which two instances have values that are not all 0. Metrics of
+    answers come first if a language model gave the answers.
+    """
     found = tuple(map(summary.fitting, FOUND))
     names = summary.defaults.answers + found if summary.run.spec["model"] else found
-    # [instances, questions, names]
+    # Shape [instances, questions, names].
     values = np.array([summary.values(instance, names) for instance in summary.instances])
     counts = (~np.isnan(values)).any(1).sum(0) >= min(2, len(summary.instances))
     varied = counts & (np.nan_to_num(values) != 0).any((0, 1))
@@ -40,14 +44,14 @@ def quality(summary: Summary) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """The instances of a run by one metric of quality; adaptations are left out."""
+    """Ranking of a run's instances by one metric of quality, without adaptations."""
 
     summary: Summary
     metric: str
 
     @cached_property
     def values(self) -> dict[str, np.ndarray]:
-        """For each instance that is compared its value of each question, NaN where there is none."""
+        """Values of each compared instance, one per question, NaN where there is none."""
         found = {
             one: self.summary.values(one, (self.metric,))[:, 0]
             for one in self.summary.instances
@@ -57,17 +61,17 @@ class Ranks:
 
     @cached_property
     def common(self) -> np.ndarray:
-        """bool [questions]: which of them all instances have a value of."""
+        """Mask of the questions for which all instances have a value, bool [questions]."""
         return np.all([~np.isnan(values) for values in self.values.values()], axis=0)
 
     @cached_property
     def means(self) -> dict[str, float]:
-        """The mean value of each instance over the questions that all of them have."""
+        """Mean value of each instance over the common questions."""
         return {one: float(values[self.common].mean()) for one, values in self.values.items()}
 
     @cached_property
     def costs(self) -> dict[str, float]:
-        """Each instance's mean cost: tokens where a language model answers, else seconds."""
+        """Mean cost of each instance: tokens if a language model answers, else seconds."""
         return {
             one: float(np.nanmean(values))
             for one in self.values
@@ -75,19 +79,22 @@ class Ranks:
         }
 
     def times(self, dear: str, cheap: str) -> float:
-        """Ratio of two costs as far as anybody looks at them; 1 where one is not known."""
+        """Return the ratio of two costs, after raising each to the noticeable minimum.
+
+        It is 1 if one of them is unknown.
+        """
         if dear not in self.costs or cheap not in self.costs:
             return 1.0
         return self.price(dear) / self.price(cheap)
 
     def ratio(self, dear: str, cheap: str) -> float:
-        """Ratio of two known costs; infinite where the lower one is 0."""
+        """Return the ratio of two known costs, infinite if the lower one is 0."""
         if not self.costs[cheap]:
             return math.inf
         return self.costs[dear] / self.costs[cheap]
 
     def price(self, instance: str) -> float:
-        """The mean cost as far as anybody looks at it; infinite where it is not known."""
+        """Return the mean cost, at least the noticeable minimum; infinite if unknown."""
         return max(NOTICED[self.cost], self.costs.get(instance, math.inf))
 
     @cached_property
@@ -100,31 +107,34 @@ class Ranks:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """What each instance is called."""
+        """Name of each instance."""
         return {key: one.plain for key, one in called(self.summary.run).items()}
 
     @cached_property
     def tests(self) -> dict[tuple[str, str], Paired]:
-        """The test of every pair, Holm's correction over all of them."""
+        """Test of every pair, with Holm's correction over all pairs."""
         return {
             (one.a, one.b): one
             for one in self.summary.compared(list(combinations(self.values, 2)), (self.metric,))
         }
 
     def test(self, a: str, b: str) -> Paired:
-        """The test of a pair, seen from `a`."""
+        """Return the test of a pair, with the difference a - b."""
         return self.tests[a, b] if (a, b) in self.tests else self.tests[b, a].turned
 
     @cached_property
     def ranks(self) -> dict[str, int]:
-        """1 more than there are methods that are ahead beyond chance."""
+        """Rank of each instance: 1 plus the number of methods significantly ahead of it."""
         return {
             b: 1 + sum(self.test(a, b).ahead for a in self.values if a != b) for b in self.values
         }
 
     @cached_property
     def first(self) -> list[str]:
-        """The instances of rank 1: those that cost about as little as the cheapest first, of these the highest mean."""
+        """Instances of rank 1, the recommended one first.
+
+        Those that cost about as little as the cheapest come first, ordered by mean value.
+        """
         tied = [one for one, rank in self.ranks.items() if rank == 1]
         least = min(map(self.price, tied))
         return sorted(
@@ -134,11 +144,14 @@ class Ranks:
 
     @cached_property
     def n(self) -> int:
-        """The questions of which all instances have a value."""
+        """Number of common questions."""
         return int(self.common.sum())
 
     def retrieved(self, instance: str) -> tuple:
-        """All facts of what an instance retrieved, by question; none for one that retrieves nothing."""
+        """Return all facts about what an instance retrieved, by question.
+
+        The tuple is empty for an instance that retrieves nothing.
+        """
         rows = {row.question.id: row.outcome for row in self.summary.of(instance)}
         facts = lambda outcome: (
             (outcome.extracted, outcome.paths, outcome.reader, outcome.passages, outcome.fates)
@@ -151,8 +164,11 @@ class Ranks:
         return ()
 
     def pays(self, take: str) -> Iterator[tuple[int, Paired]]:
-        """Where another of the first rank is ahead of `take`: a number of hops, and the test on the questions that have it, with Holm's
-        correction over all that were made. Parts of fewer than `FEW` questions are left out."""
+        """Yield the hop counts at which another instance of rank 1 is ahead of `take`.
+
+        Each comes with the test on the questions of that hop count, with Holm's correction over all
+        tests made here. Hop counts with fewer than `FEW` questions are left out.
+        """
         hops = {row.question.id: row.question.hops for row in self.summary.rows}
         of = np.array([hops[question] or 0 for question in self.summary.questions])
         tried = [
@@ -173,14 +189,14 @@ class Ranks:
                 yield part, test
 
     def spread(self, a: str, b: str) -> float:
-        """The standard deviation of the differences of a pair; 0 of one question."""
+        """Return the standard deviation of a pair's differences; 0 for a single question."""
         if self.n > 1:
             return float(np.std((self.values[a] - self.values[b])[self.common], ddof=1))
         return 0.0
 
     @cached_property
     def top(self) -> tuple[str, str]:
-        """The two methods of the highest means."""
+        """The two instances with the highest means."""
         first, second, *_ = sorted(
             self.values, key=lambda one: (-self.means[one], self.costs.get(one, math.inf))
         )
@@ -188,7 +204,11 @@ class Ranks:
 
     @cached_property
     def needed(self) -> int:
-        """How many questions would show a difference of the two highest means as large as here; 0 where it shows already, or they agree."""
+        """Number of questions that would make the difference of the two highest means significant.
+
+        It assumes a difference as large as the observed one. It is 0 if the difference is
+        significant already or if the means are equal.
+        """
         first, second = self.top
         gap, spread = self.means[first] - self.means[second], self.spread(first, second)
         if self.n == 1 or not gap or self.test(first, second).beyond_chance:

@@ -1,7 +1,8 @@
-"""Which method to take after an evaluation, on which evidence and at which cost, in sentences made from the rows alone.
+"""Recommendation of a method after an evaluation, with its evidence and its cost.
 
-Ranks are those of `core.evaluation.reports.ranks`. Of the methods of the first rank the cheapest is recommended; of those that cost about
-as little, the one of the highest mean.
+The sentences are made from the rows alone. Ranks are those of `core.evaluation.reports.ranks`. The
+cheapest method of rank 1 is recommended, and among those that cost about as little, the one with
+the highest mean.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from core.evaluation.reports.flow import PASSAGES, RIGHT, endings
 from core.evaluation.reports.ranks import DEARER, FEW, POWER, Ranks, quality
 from core.evaluation.reports.summary import Summary
 
-# what a value of the metric is the share of, by its name with or without its cut-off
+# Meaning of a metric's share in words, by the metric's name with or without its cut-off.
 COUNTED = {
     "hits@1": "of the questions answered right",
     "accuracy": "of the questions answered right",
@@ -27,16 +28,18 @@ COUNTED = {
     "context_recall": "of the answers in the prompt",
     "path_hit@32": "of the questions with an answer in the first 32 paths",
 }
-MANY = 10_000  # questions: more are not asked
+MANY = 10_000  # maximum number of questions to ask for
 
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What to take, and why: `take` is the id of an instance, empty where the rows allow no choice.
+    """Recommended method with its reasons.
 
-    `ranks` gives each instance that was compared its rank by `metric`: 1 more than there are methods ahead of it beyond chance.
-    `headline` is one sentence, `details` those that go on from it, and `more` how many further questions the sample needs to tell the two
-    methods with the highest means apart, 0 where that is not known, they are told apart already, or there are not as many.
+    `take` is the id of an instance, empty if the rows allow no choice. `ranks` holds the rank of
+    each compared instance: 1 plus the number of methods significantly ahead of it by `metric`.
+    `headline` is one sentence, and `details` are further ones. `more` is the number of further
+    questions needed to distinguish the two highest means. It is 0 if that is unknown, if they are
+    distinguished already, or if there are not enough questions.
     """
 
     metric: str
@@ -48,14 +51,17 @@ class Recommendation:
 
 
 def recommendation(summary: Summary) -> Recommendation | None:
-    """The recommendation of a run, on the rows that are there; None where no instance has a figure of quality."""
+    """Return the recommendation of a run, based on the rows so far.
+
+    It is None if no instance has a figure of quality.
+    """
     name = quality(summary)
     return _Words(Ranks(summary, name)).recommendation() if name else None
 
 
 @dataclass(frozen=True, eq=False)
 class _Words:
-    """The sentences on ranked instances."""
+    """Sentences about ranked instances."""
 
     of: Ranks
 
@@ -100,22 +106,32 @@ class _Words:
     def _headline(self, take: str) -> str:
         tied, name = len(self.of.first), self.of.names[take]
         if tied == 1:
-            return f"Take {name}: it is ahead of {'the other' if len(self.of.values) == 2 else 'each other method'} beyond chance."
+            return (
+                f"Take {name}: it is ahead of "
+                f"{'the other' if len(self.of.values) == 2 else 'each other method'} beyond "
+                "chance."
+            )
         cheaper = all(self.of.times(one, take) >= DEARER for one in self.of.first[1:])
         why = "is the cheapest" if cheaper else "has the highest mean of those that cost as little"
         why = why if take in self.of.costs else "has the highest mean"
         if tied == len(self.of.values):
             return f"Take {name}: chance may explain all differences here, and it {why}."
         others = "one other" if tied == 2 else f"{tied - 1} others"
-        return f"Take {name}: it shares the first rank with {others}, as no test shows a difference, and {why}."
+        return (
+            f"Take {name}: it shares the first rank with {others}, as no test shows a difference, "
+            f"and {why}."
+        )
 
     def _why(self, take: str) -> str:
-        """The figure and the cost of what is recommended, beside the dearest of the others."""
+        """Return figure and cost of the recommended method and of the most expensive other one."""
         words = f"{self._share(take)}{self._at(take)}."
         dearest = max(self.of.values, key=lambda one: self.of.times(one, take))
         if self.of.times(dearest, take) >= DEARER:
             costs = _costs(self.of.ratio(dearest, take), "")
-            words += f" {self.of.names[dearest]} {costs}{self._at(dearest)}, for {figure(self.of.means[dearest])}."
+            words += (
+                f" {self.of.names[dearest]} {costs}{self._at(dearest)}, for "
+                f"{figure(self.of.means[dearest])}."
+            )
         behind = [
             self.of.test(take, one)
             for one in self.of.values
@@ -127,14 +143,17 @@ class _Words:
         return words + (f" It is ahead of {_listed(gaps)}." if gaps else "")
 
     def _highest(self, take: str) -> str:
-        """What has the highest mean, where that is another one."""
+        """Return a sentence on the method with the highest mean, if it is another one."""
         best = max(self.of.values, key=lambda one: self.of.means[one])
         if self.of.means[best] <= self.of.means[take]:
             return ""
-        return f"{self.of.names[best]} has the highest mean, {interval(self.of.test(best, take))} more, within chance."
+        return (
+            f"{self.of.names[best]} has the highest mean, {interval(self.of.test(best, take))} "
+            "more, within chance."
+        )
 
     def _same(self, take: str) -> Iterator[str]:
-        """Methods with the same value of every question, so far as all that was measured of what they retrieved goes."""
+        """Yield sentences on methods that agree on every question in all that was measured."""
         groups: dict[tuple, list[str]] = {}
         for one in self.of.values:
             if facts := self.of.retrieved(one):
@@ -147,16 +166,21 @@ class _Words:
                     costs = _costs(self.of.ratio(dear, cheap), self.of.names[cheap])
                     more = f", and {self.of.names[dear]} {costs}"
                 names = _listed([self.of.names[one] for one in group])
-                yield f"{names} agree in every figure of what they retrieved, on each question{more}."
+                yield (
+                    f"{names} agree in every figure of what they retrieved, on each question{more}."
+                )
 
     def _pays(self, take: str) -> Iterator[str]:
-        """Where another method is ahead of it."""
+        """Yield sentences on the hop counts at which another method is ahead."""
         for hops, test in self.of.pays(take):
             part = f"On questions of {hops} hop{'s' * (hops != 1)} ({test.n:,} of {self.of.n:,})"
             yield f"{part} {self.of.names[test.a]} is ahead by {interval(test)}{self._at(test.a)}."
 
     def _deeper(self, take: str) -> str:
-        """Where passages are compared over the first few alone: what of those that hand on more brings all of them in more questions."""
+        """Return a sentence on a method that finds all gold passages more often at its full depth.
+
+        This matters if passages are compared over the first few only.
+        """
         summary, handed_on = self.of.summary, self.of.summary.handed_on
         if (
             not self.of.metric.startswith("passage_recall@")
@@ -168,20 +192,38 @@ class _Words:
         most, own = ends[best].count(RIGHT), ends[take].count(RIGHT)
         if most <= own or best not in handed_on:
             return ""
-        rest = f"{most:,} of {len(ends[best]):,} questions, {self.of.names[take]} of {own:,} of {len(ends[take]):,}"
-        return f"With all {handed_on[best]:,} passages that it hands on, {self.of.names[best]} has all gold passages of {rest}."
+        rest = (
+            f"{most:,} of {len(ends[best]):,} questions, {self.of.names[take]} of {own:,} of "
+            f"{len(ends[take]):,}"
+        )
+        return (
+            f"With all {handed_on[best]:,} passages that it hands on, {self.of.names[best]} has "
+            f"all gold passages of {rest}."
+        )
 
     def _power(self) -> str:
-        """How small a difference so many questions can tell, and how many would settle what is open."""
+        """Return a sentence on the smallest distinguishable difference.
+
+        It also says how many questions would settle the open comparison.
+        """
         first, second = self.of.top
         spread = self.of.spread(first, second)
         if not spread:
-            same = f"{self.of.names[first]} and {self.of.names[second]} have the same on each of {self.of.n:,} questions."
+            same = (
+                f"{self.of.names[first]} and {self.of.names[second]} have the same on each of "
+                f"{self.of.n:,} questions."
+            )
             return same if self.of.n > 1 and self.of.means[first] == self.of.means[second] else ""
-        least = f"{self.of.n:,} questions can distinguish differences of {figure(POWER * spread / math.sqrt(self.of.n))} and more"
+        least = (
+            f"{self.of.n:,} questions can distinguish differences of "
+            f"{figure(POWER * spread / math.sqrt(self.of.n))} and more"
+        )
         if self.of.needed <= self.of.n:
             return f"{least}."
-        gap = f"{figure(self.of.means[first] - self.of.means[second])} between {self.of.names[first]} and {self.of.names[second]}"
+        gap = (
+            f"{figure(self.of.means[first] - self.of.means[second])} between "
+            f"{self.of.names[first]} and {self.of.names[second]}"
+        )
         if self.of.needed > MANY:
             more = "is too small to be settled by asking more"
         else:
@@ -189,7 +231,7 @@ class _Words:
         return f"{least}; the {gap} {more}."
 
     def _made(self) -> str:
-        """That the questions were made from the texts, where they were."""
+        """Return a sentence that the questions were made from the texts, if they were."""
         sets = [name.strip() for name in self.of.summary.run.spec["set"].split(",")]
         kinds = {kind_of(row.question) for row in self.of.summary.rows}
         if all(name.endswith(MADE_SET) for name in sets) and kinds <= KIND_WORDS.keys():
@@ -197,7 +239,7 @@ class _Words:
         return ""
 
     def _more(self) -> int:
-        """How many further questions to ask; 0 where that is of no use, or there are no more."""
+        """Return how many further questions to ask, 0 if that does not help or there are none."""
         left = self.of.summary.run.spec["of"] - self.of.summary.run.spec["sample"]
         wanted = 0
         if self.of.n < self.of.needed <= MANY:
@@ -210,7 +252,7 @@ class _Words:
         return f"{figure(self.of.means[instance])} {counted}, n = {self.of.n:,}"
 
     def _at(self, instance: str) -> str:
-        """The cost in brackets."""
+        """Return the cost in brackets."""
         if instance not in self.of.costs:
             return ""
         cost = self.of.costs[instance]
@@ -220,17 +262,20 @@ class _Words:
 
 
 def figure(value: float) -> str:
-    """A share with two digits, as `.72`."""
+    """Return a share with two digits, such as `.72`."""
     return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
 
 
 def interval(test: Paired) -> str:
-    """A difference with its interval, as `.21 [.04, .37]`."""
+    """Return a difference with its interval, such as `.21 [.04, .37]`."""
     return test.estimate.text(figure)
 
 
 def _costs(ratio: float, other: str) -> str:
-    """A ratio of costs in words: `costs 1.5 times as much as A`; `costs more` where it is infinite."""
+    """Return a ratio of costs in words, such as `costs 1.5 times as much as A`.
+
+    It is `costs more` if the ratio is infinite.
+    """
     if math.isinf(ratio):
         return f"costs more than {other}" if other else "costs more"
     figure = f"{ratio:.1f}" if ratio < 3 else f"{ratio:,.0f}"
@@ -238,7 +283,7 @@ def _costs(ratio: float, other: str) -> str:
 
 
 def _rounded(questions: int) -> int:
-    """A number of questions, up to the next ten."""
+    """Return a number of questions, rounded up to the next ten."""
     return math.ceil(questions / 10) * 10
 
 

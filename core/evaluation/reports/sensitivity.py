@@ -1,4 +1,4 @@
-"""How figures change with one parameter: an instance in variants, and their figures in order."""
+"""Sensitivity of figures to one parameter: variants of an instance, and their curves."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ from core.parameters import Declared, check_names, parameters, values
 
 
 def varied(instances: Sequence[Instance], variation: str) -> tuple[Instance, ...]:
-    """Each instance once for every value of `Operator.parameter=value,value,...`; those without the operator are left as they are.
+    """Return a variant of each instance for every value of `Operator.parameter=value,value,...`.
 
-    The parameter is changed wherever the operator occurs, in loops, unions and branches too; an operator of builds (`TokenChunks`) is
-    changed in the build that `BuiltGraph` names. Raises BadParameter where the wish cannot be read or none of the instances has the
-    operator.
+    Instances without the operator stay as they are. The parameter is changed wherever the operator
+    occurs, also in loops, unions and branches. An operator of builds (such as `TokenChunks`) is
+    changed in the build that `BuiltGraph` names. Raises BadParameter if the text cannot be read or
+    no instance has the operator.
     """
     left, equals, right = variation.partition("=")
     name, dot, parameter = left.strip().partition(".")
@@ -51,9 +52,11 @@ def varied(instances: Sequence[Instance], variation: str) -> tuple[Instance, ...
 
 
 def variant(instance: Instance, cls: type[Declared], parameter: str, value: Any) -> Instance:
-    """The instance with one parameter changed in every operator of that class; the instance itself where all have that value.
+    """Return the instance with one parameter changed in every operator of a class.
 
-    Its name says the parameter, the value and, where it is not one, in how many places. Raises BadParameter.
+    The instance itself is returned if all of them have that value already. The name of the variant
+    gives the parameter, the value and, if there is more than one, the number of operators changed.
+    Raises BadParameter.
     """
     places = sum(isinstance(operator, cls) for operator in _operators(instance.line, cls))
     line = _with(instance.line, cls, parameter, value)
@@ -77,10 +80,16 @@ def curves(
     table: Mapping[str, Mapping[str, Estimate]],
     name: str,
 ) -> dict[str, list[tuple[Any, Estimate]]]:
-    """For each group of instances that differ in that parameter alone, (value, figure of the metric) by value.
+    """Return for each group of instances that differ only in a parameter (value, figure) by value.
 
-    A group is named after its first instance. Groups of one value are left out, and so are instances whose operators of that name have
-    several values of the parameter.
+    A group has the name of its first instance. Groups with a single value are left out. So are
+    instances whose operators of that name have several values of the parameter.
+
+    Parameters
+    ----------
+    operator, parameter : names of the operator and of its parameter.
+    table : figures by instance id and metric.
+    name : the metric.
     """
     groups: dict[str, list[tuple[Any, Estimate]]] = {}
     titles: dict[str, str] = {}
@@ -106,7 +115,10 @@ def curves(
 
 
 def differing(summary: Summary) -> list[tuple[str, str]]:
-    """(operator, parameter) for each number that is not the same in all operators of a name, over the instances of the run."""
+    """Return (operator, parameter) for each number that varies over the instances of the run.
+
+    A parameter varies if not all operators of that name have the same value.
+    """
     found: dict[tuple[str, str], set[Any]] = {}
     for spec in summary.run.spec["instances"]:
         for operator in parse_line(spec["line"]).everywhere():
@@ -120,7 +132,10 @@ def differing(summary: Summary) -> list[tuple[str, str]]:
 
 
 def _operators(line: Line, cls: type[Declared]) -> list[Any]:
-    """The operators of a line; for a class of building operators those of the builds that it names."""
+    """Return the operators of a line.
+
+    For a class of building operators, return those of the builds that the line names.
+    """
     asking = list(line.everywhere())
     if cls.__name__ not in BUILDING:
         return asking
@@ -130,18 +145,26 @@ def _operators(line: Line, cls: type[Declared]) -> list[Any]:
 
 
 def _build(spec: str) -> BuildLine:
-    """The build that a line names. Raises BadParameter for a kind of graph, of which the best one that is built would be taken."""
+    """Return the build that a line names.
+
+    Raises BadParameter for a kind of graph, because a kind stands for the best built graph and
+    names no single build.
+    """
     known = builds.catalogue()
     kind = [key for key, one in known.items() if one.graph == spec]
     if kind and spec not in known:
         raise BadParameter(
-            f"The line asks the best graph of the kind “{spec}”; name one build to vary it, with BuiltGraph.build={kind[0]}."
+            f"The line asks the best graph of the kind “{spec}”; name one build to vary it, with "
+            f"BuiltGraph.build={kind[0]}."
         )
     return builds.find(spec).line
 
 
 def _with(line: Line, cls: type[Declared], parameter: str, value: Any) -> Line:
-    """The line with the parameter of every operator of the class at that value. Raises BadParameter."""
+    """Return the line with a parameter of every operator of a class set to a value.
+
+    Raises BadParameter.
+    """
     given = {_known(cls, parameter): value}
 
     def change(operator: Any) -> Any:
@@ -159,13 +182,16 @@ def _with(line: Line, cls: type[Declared], parameter: str, value: Any) -> Line:
 
 
 def _known(cls: type[Declared], parameter: str) -> str:
-    """The parameter, which the class must have. Raises BadParameter that names the nearest."""
+    """Return a parameter's name after checking that the class has it.
+
+    Raises BadParameter, which names the nearest valid name.
+    """
     check_names(cls, {parameter: None}, cls.__name__)
     return parameter
 
 
 def _value(text: str) -> Any:
-    """A value as an operator takes it: a number, True or False, else the text itself."""
+    """Return a value as an operator takes it: a number, True, False, or the text itself."""
     try:
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError):

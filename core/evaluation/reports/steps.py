@@ -1,4 +1,7 @@
-"""What each step is worth: paired differences of the lines of a run that differ in one step, on the same questions."""
+"""Effect of each step: paired differences of lines that differ in one step.
+
+Both lines of a pair ran on the same questions of the same run.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,18 @@ from core.operators.retrieve.filed import FileAnswer, FileDocuments, FilePaths
 from core.operators.text import parse_line
 from core.parameters import parameters, values
 
-# the one in whose place the other is; None where one is added or left out
+# An operator and its replacement; None on one side if the operator was added or removed.
 Step = tuple[Operator | None, Operator | None]
 
 
 @dataclass(frozen=True)
 class StepWorth:
-    """What a step is worth: `test` is the difference in the share of right questions with the step and without it, averaged over `pairs` of
-    instances (without, with) that differ in it alone, question by question. `cost` is the mean difference in tokens or seconds."""
+    """Effect of a step.
+
+    `test` is the difference in the share of correct questions with and without the step. It is
+    averaged, question by question, over `pairs` of instances (without, with) that differ only in
+    this step. `cost` is the mean difference in tokens or seconds.
+    """
 
     words: str
     pairs: tuple[tuple[str, str], ...]
@@ -38,9 +45,11 @@ class StepWorth:
 
 
 def worth(summary: Summary) -> list[StepWorth]:
-    """The steps in which any two lines of the run differ alone, what is worth most first, with Holm's correction over all of them.
+    """Return the effect of each step in which any two lines differ, largest first.
 
-    None where no two lines do, or nothing is known of what is right; adaptations, programs of the user's and runs from files are left out.
+    Holm's correction covers all steps. The result is empty if no two lines differ in one step or if
+    no correct answers are known. Adaptations, programs of the user and runs from files are left
+    out.
     """
     lines = {
         one["id"]: line
@@ -86,27 +95,32 @@ def worth(summary: Summary) -> list[StepWorth]:
 
 
 def brought(operator: Operator) -> bool:
-    """Whether an operator says what a program or a file of the user's found, so that nobody knows what it did."""
+    """Return whether an operator passes on results of a user's program or file.
+
+    Nothing is known about the inner steps of such an operator.
+    """
     return isinstance(
         operator, OwnRetriever | OwnDocuments | FileDocuments | FilePaths | FileAnswer
     )
 
 
 def cost_of(summary: Summary) -> str:
-    """The metric of cost: tokens where a language model answers, else seconds."""
+    """Return the metric of cost: tokens if a language model answers, else seconds."""
     return "tokens" if summary.run.spec["model"] else "seconds"
 
 
 def counted(by: str) -> str:
-    """What the differences are shares of."""
+    """Return a description of the questions that the shares count."""
     if by == PASSAGES:
         return "questions of which all gold passages come through"
     return f"questions that are right ({metric(by).name})"
 
 
 def one_step(line: Line, other: Line) -> Step | None:
-    """The one step in which two lines differ: put in the other's place, added or left out, inside unions and loops too; None where they
-    differ in none or more. What turns the question into a vector is no step of its own.
+    """Return the one step in which two lines differ, None if they differ in none or several.
+
+    The step is replaced, added or removed, possibly inside unions and loops. Embedding the question
+    (`EmbedQuery`) is not a step of its own.
 
     >>> from core.evaluation.reports.steps import one_step
     >>> from core.operators.text import parse_line
@@ -130,7 +144,10 @@ def _differing(a: Arm, b: Arm) -> Step | None:
 
 
 def _inside(one: Operator | None, other: Operator | None) -> Step | None:
-    """The one step in which two combinators of a kind differ, where all else of them is the same."""
+    """Return the one step in which two combinators of the same type differ.
+
+    All else of them must be equal.
+    """
     if not isinstance(one, Combinator) or type(one) is not type(other):
         return None
     arms = [(a, b) for a, b in zip(one.every_arm(), other.every_arm()) if repr(a) != repr(b)]
@@ -138,7 +155,9 @@ def _inside(one: Operator | None, other: Operator | None) -> Step | None:
 
 
 def words(step: Step) -> str:
-    """A step in words: `8 chunks by BM25 in place of 4 chunks by BM25`, `with best 5 by BM25`.
+    """Return a step as a text.
+
+    Examples are `8 chunks by BM25 in place of 4 chunks by BM25` and `with best 5 by BM25`.
 
     >>> from core.evaluation.reports.steps import words
     >>> from core.operators import Rank, SparseChunks
@@ -149,7 +168,7 @@ def words(step: Step) -> str:
     if before is None or after is None:
         return f"with {_words(after or before)}"
     old, new = _words(before), _words(after)
-    if old == new:  # they differ in what these words leave out
+    if old == new:  # the operators differ only in parameters that the words omit
         labels = {p.name: p.label.lower() for p in parameters(type(after))}
         settings = [
             f"{labels[name]} {value} in place of {past}"
@@ -164,12 +183,12 @@ def words(step: Step) -> str:
 
 
 def _words(operator: Operator | None) -> str:
-    assert operator is not None  # a step has one at least
+    assert operator is not None  # a step has at least one operator
     return operator.words()
 
 
 def line_of(text: str) -> Line | None:
-    """The line; None where it has operators that are no longer there."""
+    """Return the parsed line, None if it has operators that no longer exist."""
     try:
         return parse_line(text)
     except (BadInput, BadParameter):
@@ -181,7 +200,11 @@ def _key(step: Step) -> tuple[str, str]:
 
 
 def _backwards(step: Step, found: dict) -> bool:
-    """Whether a step is to be turned round: from with it to without it, from more to fewer, or as it was found before."""
+    """Return whether a step must be reversed.
+
+    Steps go from without to with an operator, and from the smaller to the larger number. Else they
+    go in the direction found first.
+    """
     before, after = step
     if after is None or _key((after, before)) in found:
         return True
@@ -193,10 +216,14 @@ def _backwards(step: Step, found: dict) -> bool:
 
 
 def _shares(summary: Summary, instance: str, by: str) -> np.ndarray:
-    """float64 [questions], 1 where the question is right and 0 where it is not, NaN where that is not known."""
+    """Return 1 for each correct question, 0 for each other one and NaN if unknown.
+
+    The result is float64 [questions].
+    """
     ends = endings(summary, instance, by)
     if not set(ends.values()) - {FAILED}:
-        return np.full(len(summary.questions), np.nan)  # one that answered none has no figures
+        # An instance that answered no question has no figures.
+        return np.full(len(summary.questions), np.nan)
     return np.array(
         [
             np.nan if question not in ends else float(ends[question] == RIGHT)
@@ -208,8 +235,12 @@ def _shares(summary: Summary, instance: str, by: str) -> np.ndarray:
 def _averaged(
     values: dict[str, np.ndarray], pairs: Sequence[tuple[str, str]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The mean over pairs of the values of the first and of the second of each, question by question, where both of a pair have one."""
-    both = np.array([[values[a], values[b]] for a, b in pairs])  # [pairs, 2, questions]
+    """Return the values of the first and of the second members of pairs, averaged over pairs.
+
+    Each result has one value per question. A pair counts at a question if both members have a
+    value.
+    """
+    both = np.array([[values[a], values[b]] for a, b in pairs])  # shape [pairs, 2, questions]
     there = ~np.isnan(both).any(1)
     counts = there.sum(0)
     with np.errstate(invalid="ignore"):

@@ -1,4 +1,7 @@
-"""What each step is worth as a table with bars: HTML that shows on light and dark, in a report and on a screen."""
+"""HTML table with bars of the effect of each step.
+
+It is readable on light and dark backgrounds, in a report and on a screen.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ WORDS, NUMBER = (
     f"{CELL};text-align:left;white-space:normal",
     f"{CELL};text-align:right;white-space:nowrap",
 )
-# of the columns
+# Styles of the columns.
 STYLES = (f"{WORDS};min-width:11rem", WORDS, f"{WORDS};white-space:nowrap", NUMBER, NUMBER, NUMBER)
 
 
 def worth_html(summary: Summary) -> str:
-    """The table, what is worth most first, with what it shows below; empty where no two lines of the run differ in one step."""
+    """Return the table and its explanation; empty if no two lines differ in one step."""
     found = worth(summary)
     if not found:
         return ""
@@ -43,17 +46,24 @@ def worth_html(summary: Summary) -> str:
     )
     body = "".join(_row("td", _cells(one, scale, name)) for one in found)
     note = (
-        f"The share of {counted(found[0].test.metric)}, with a step and without it: the mean over all pairs of lines of this run that "
-        "differ in that step alone, on the same questions. Within chance is what a paired test does not show, with Holm's correction over "
-        "all steps."
+        f"The share of {counted(found[0].test.metric)}, with a step and without it: the mean over "
+        "all pairs of lines of this run that differ in that step alone, on the same questions. "
+        "Within chance is what a paired test does not show, with Holm's correction over all "
+        "steps."
     )
-    table = f"<table style='border-collapse:collapse;width:100%;font-size:.875rem'><thead>{head}</thead><tbody>{body}</tbody></table>"
+    table = (
+        f"<table style='border-collapse:collapse;width:100%;font-size:.875rem'><thead>{head}"
+        f"</thead><tbody>{body}</tbody></table>"
+    )
     box = "style='overflow-x:auto' tabindex=0 role=group aria-label='What each step is worth'"
-    return f"<div {box}>{table}</div><p class=note style='font-size:.85rem;opacity:.85;margin:.5rem 0 1rem'>{escape(note)}</p>"
+    return (
+        f"<div {box}>{table}</div><p class=note style='font-size:.85rem;opacity:.85;margin:.5rem "
+        f"0 1rem'>{escape(note)}</p>"
+    )
 
 
 def signed(value: float) -> str:
-    """A difference of shares with two digits and its sign.
+    """Return a difference of shares with two digits and its sign.
 
     >>> from core.evaluation.reports.steps_table import signed
     >>> signed(0.07), signed(-0.125), signed(0.0), signed(1.0)
@@ -64,7 +74,7 @@ def signed(value: float) -> str:
 
 
 def interval(test: Paired) -> str:
-    """A difference with its interval: `+.07 [+.02, +.12]`."""
+    """Return a difference with its interval, such as `+.07 [+.02, +.12]`."""
     return test.estimate.text(signed)
 
 
@@ -92,12 +102,21 @@ def _row(tag: str, cells: tuple[str, ...]) -> str:
 
 
 def _bar(test: Paired, scale: tuple[float, float]) -> str:
-    """The difference as a bar from 0, its interval as a thin line; paler within chance."""
+    """Return the difference as a bar from 0 and its interval as a thin line.
+
+    The bar is paler if the difference is not significant.
+    """
     at = lambda value: 100 * (value - scale[0]) / (scale[1] - scale[0])
     left, right = sorted((at(0.0), at(test.difference)))
     colour, strength = GREEN if test.difference > 0 else RED, 1 if test.beyond_chance else 0.45
-    bar = f"left:{left:.1f}%;width:{right - left:.1f}%;top:4px;height:8px;background:{colour};opacity:{strength}"
-    line = f"left:{at(test.low):.1f}%;width:{at(test.high) - at(test.low):.1f}%;top:7px;height:2px;background:currentColor;opacity:.6"
+    bar = (
+        f"left:{left:.1f}%;width:{right - left:.1f}%;top:4px;height:8px;background:{colour};"
+        f"opacity:{strength}"
+    )
+    line = (
+        f"left:{at(test.low):.1f}%;width:{at(test.high) - at(test.low):.1f}%;top:7px;height:2px;"
+        "background:currentColor;opacity:.6"
+    )
     zero = f"left:{at(0.0):.1f}%;width:1px;top:0;height:16px;background:currentColor;opacity:.35"
     parts = "".join(f"<i style='position:absolute;{style}'></i>" for style in (bar, line, zero))
     return f"<div aria-hidden=true style='position:relative;height:16px;width:130px'>{parts}</div>"

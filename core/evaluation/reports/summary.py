@@ -1,9 +1,10 @@
-"""A run summed up: every metric with its interval, by hop count, the funnel, operators, paired tests and fronts.
+"""Summary of a run: metrics with intervals, hop counts, funnel, operators, paired tests and fronts.
 
-A question that failed counts as 0 in every quality (see `Metric.when_failed`), as a wrong answer does, so that no method gains by failing.
-Costs and sizes are means over the answered questions. An instance that answered none has no figures. `answered` says beside the
-figures how many failed, and why. An instance that never hands on k passages has no figure at k (see `lacks`), since it would be compared as
-though it had them.
+A failed question counts as 0 in every quality (see `Metric.when_failed`), as a wrong answer does,
+so that no method gains by failing. Costs and sizes are means over the answered questions. An
+instance that answered no question has no figures. `answered` says how many questions failed, and
+why. An instance that never hands on k passages has no figure at cut-off k (see `lacks`), because
+its figure would not be comparable.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from core.instances.catalogue import ADAPTED
 from core.sources import CorpusSource, GraphSource
 
 SPENT = ("seconds", "calls", "tokens_in", "tokens_out", "texts")
-FIRST_PASSAGES = 4  # the cut-off of gold passages, where every instance hands on so many
+FIRST_PASSAGES = 4  # cut-off of gold passages if every instance hands on that many
 F1_OF_MEANS = {
     "subgraph": ("subgraph_precision", "subgraph_recall"),
     "path@32": ("path_precision@32", "path_recall@32"),
@@ -49,20 +50,24 @@ F1_OF_MEANS = {
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """The rows of a run (all of them, or those of a part of its questions), ready to be asked for figures."""
+    """Figures of the rows of a run, or of a part of its questions."""
 
     run: Run
     rows: Sequence[StoredRow]
-    whole: Summary | None = None  # of a part of the questions, that of all
+    whole: Summary | None = None  # of a part of the questions: the summary of all of them
 
     @cached_property
     def instances(self) -> tuple[str, ...]:
-        """The ids of the instances, in the order they were named."""
+        """Ids of the instances, in the order in which they were named."""
         return tuple(instance["id"] for instance in self.run.spec["instances"])
 
     @cached_property
     def defaults(self) -> Defaults:
-        """The metrics to begin with, for what was asked: recall of gold passages at no more than every instance hands on at its most."""
+        """Default metrics for the sources of the run.
+
+        The cut-off of gold-passage recall is at most the number of passages that every instance can
+        hand on.
+        """
         usual = defaults(sources_of(self.run.spec))
         fit = lambda names: tuple(
             name for name in map(self.fitting, names) if not self._lacked_by_all(name)
@@ -78,14 +83,17 @@ class Summary:
 
     @cached_property
     def reported(self) -> tuple[str, ...]:
-        """The metrics to choose from, those of `defaults` among them."""
+        """Metrics to choose from, including those of `defaults`."""
         return tuple(
             dict.fromkeys(chosen for name in REPORTED for chosen in (self.fitting(name), name))
         )
 
     @cached_property
     def handed_on(self) -> dict[str, int]:
-        """The most passages that each instance handed on for a question; without those that handed on none."""
+        """Most passages that each instance handed on for a question.
+
+        Instances that handed on none are left out.
+        """
         most: dict[str, int] = {}
         for row in (self.whole or self).rows:
             if (
@@ -97,14 +105,20 @@ class Summary:
         return most
 
     def fitting(self, name: str) -> str:
-        """`passage_recall@4`, or @3 where an instance hands on 3 at most; other names as they are."""
+        """Return the name of a metric with a cut-off that fits the run.
+
+        `passage_recall@4` becomes @3 if an instance hands on at most 3. Other names stay the same.
+        """
         least = min(self.handed_on.values(), default=FIRST_PASSAGES)
         if name == f"passage_recall@{FIRST_PASSAGES}":
             return f"passage_recall@{min(least, FIRST_PASSAGES)}"
         return name
 
     def lacks(self, instance: str, name: str) -> int:
-        """How many passages an instance hands on at most, where the metric's cut-off is beyond that; else 0."""
+        """Return the most passages that an instance hands on, if a metric's cut-off exceeds it.
+
+        Else return 0.
+        """
         chosen, most = metric(name), self.handed_on.get(instance, 0)
         return most if chosen.over_passages and chosen.k is not None and chosen.k > most else 0
 
@@ -114,7 +128,10 @@ class Summary:
         )
 
     def shallow(self, names: Sequence[str]) -> list[str]:
-        """Sentences on the instances that have no figure of some of these metrics, as they never hand on so many passages."""
+        """Return sentences on instances without a figure in some metrics.
+
+        These instances never hand on as many passages as the metric's cut-off.
+        """
         called_by, alike = called(self.run), dict[tuple[int, str], list[str]]()
         for instance in self.instances:
             cuts = sorted(
@@ -128,14 +145,18 @@ class Summary:
                 key = self.handed_on[instance], ", ".join(f"@{k}" for k in cuts)
                 alike.setdefault(key, []).append(str(called_by[instance]))
         return [
-            f"{joined(who)} {'hands' if len(who) == 1 else 'hand'} on at most {counted(most, 'passage')}: no figures {cuts}."
+            f"{joined(who)} {'hands' if len(who) == 1 else 'hand'} on at most "
+            f"{counted(most, 'passage')}: no figures {cuts}."
             for (most, cuts), who in alike.items()
         ]
 
     @property
     def fronts(self) -> tuple[tuple[str, str], ...]:
-        """The pairs of cost and quality that are held against one another; where no language model answers, accuracy comes last, as what
-        was found says more than the nearest sentence."""
+        """Pairs of cost and quality for the Pareto fronts.
+
+        Without a language model, accuracy comes last, because the retrieved passages say more than
+        the nearest sentence.
+        """
         return tuple(
             sorted(
                 self.defaults.fronts,
@@ -145,17 +166,19 @@ class Summary:
 
     @cached_property
     def questions(self) -> tuple[str, ...]:
-        """The ids of the questions that have a row, in the order they were asked."""
+        """Ids of the questions that have a row, in the order in which they were asked."""
         return tuple(dict.fromkeys(row.question.id for row in self.rows))
 
     def of(self, instance: str) -> list[StoredRow]:
-        """The rows of an instance."""
+        """Return the rows of an instance."""
         return [row for row in self.rows if row.instance == instance]
 
     def values(self, instance: str, names: Sequence[str], with_context: bool = False) -> np.ndarray:
-        """float64 [questions, names], NaN where there is no number; `with_context` leaves out questions without a triple, and failed ones.
+        """Return the values of metrics for an instance, float64 [questions, names].
 
-        A failed question has a number where the metric gives one for failures and gave one for an answered question.
+        NaN marks a missing value. A failed question has a value if the metric gives one for
+        failures and an answered question has one. `with_context` leaves out failed questions and
+        questions without a triple.
         """
         place = {question: i for i, question in enumerate(self.questions)}
         chosen = [metric(name) for name in names]
@@ -183,8 +206,11 @@ class Summary:
     def table(
         self, names: Sequence[str] = (), with_context: bool = False
     ) -> dict[str, dict[str, Estimate]]:
-        """For each instance every metric by name, of all that are `reported` unless some are named. The same questions are resampled for
-        all of them."""
+        """Return every metric's estimate for each instance.
+
+        Without names, all metrics of `reported` are used. The same questions are resampled for all
+        instances.
+        """
         names = names or self.reported
         all_values = [self.values(instance, names, with_context) for instance in self.instances]
         found = estimates(np.concatenate(all_values, axis=1)) if all_values else []
@@ -194,7 +220,10 @@ class Summary:
         }
 
     def by_hops(self) -> dict[int | None, Summary]:
-        """The same for the questions of each hop count, fewest first; None for those that tell none."""
+        """Return the summaries of the questions of each hop count, fewest hops first.
+
+        The key is None for questions without a hop count.
+        """
         hops = sorted(
             {row.question.hops for row in self.rows}, key=lambda hop: (hop is None, hop or 0)
         )
@@ -202,7 +231,10 @@ class Summary:
         return {hop: Summary(self.run, of(hop), self.whole or self) for hop in hops}
 
     def funnel(self, instance: str) -> dict[str, float | None]:
-        """The share of known answers alive at each stage, mean over answered questions; None for a stage that the line has not."""
+        """Return the mean share of known answers left at each stage, over the answered questions.
+
+        It is None for a stage that the method does not have.
+        """
         outcomes = [
             row.outcome
             for row in self.of(instance)
@@ -215,7 +247,10 @@ class Summary:
         return shares_alive
 
     def passage_funnel(self, instance: str) -> dict[str, float]:
-        """The share of the passages that answers rest on alive at each stage, mean over the answered questions that have any."""
+        """Return the mean share of gold passages left at each stage.
+
+        The mean is over the answered questions that have gold passages.
+        """
         known = [
             row.outcome.fates
             for row in self.of(instance)
@@ -228,8 +263,11 @@ class Summary:
         return {stage: sum(found) / len(found) for stage, found in shares.items() if found}
 
     def operators(self, instance: str) -> list[dict[str, Any]]:
-        """For each operator of the line its mean seconds, calls, tokens and texts over the scored questions, and the share of
-        them in which it ran (below 1 in a branch)."""
+        """Return the mean seconds, calls, tokens and texts of each operator of a method.
+
+        The means are over the scored questions. `share` is the fraction of questions in which the
+        operator ran, below 1 in a branch.
+        """
         outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None]
         found: dict[tuple[str, str, int], list[Cost]] = {}
         for outcome in outcomes:
@@ -251,7 +289,10 @@ class Summary:
         ]
 
     def counts(self, instance: str) -> dict[str, int]:
-        """How many questions were asked, scored and failed, and of the scored how many had no triple or no known answer."""
+        """Return the numbers of asked, scored and failed questions.
+
+        Of the scored ones, it also counts those without a triple and without a known answer.
+        """
         rows = self.of(instance)
         outcomes = [row.outcome for row in rows if row.outcome is not None]
         return {
@@ -263,7 +304,7 @@ class Summary:
         }
 
     def answered_by(self, instance: str) -> dict[str, int]:
-        """Who gave the scored answers: a language model, or the graph reader."""
+        """Return the number of scored answers by source: a language model or the graph reader."""
         counts: dict[str, int] = {}
         for row in self.of(instance):
             if row.outcome is not None and row.outcome.answer is not None:
@@ -272,16 +313,22 @@ class Summary:
 
     @property
     def unfinished(self) -> dict[str, int]:
-        """How many questions each instance has a row of, answered or failed, where some instance has not all of them; else nothing."""
+        """Number of rows of each instance, if some instance lacks questions; else empty.
+
+        Rows of failed questions count too.
+        """
         known = {instance: len(self.of(instance)) for instance in self.instances}
         return known if any(count < self.run.spec["sample"] for count in known.values()) else {}
 
     def done(self, instance: str) -> str:
-        """`13 of 40`: the questions of which an instance has a row, answered or failed."""
+        """Return `13 of 40`: the questions for which an instance has a row, answered or failed."""
         return f"{len(self.of(instance)):,} of {self.run.spec['sample']:,}"
 
     def so_far(self) -> str:
-        """`not finished: 13 of 40 questions of A, 12 of 40 of B`; empty where the run is finished."""
+        """Return the progress of an unfinished run, empty if the run is finished.
+
+        An example is `not finished: 13 of 40 questions of A, 12 of 40 of B`.
+        """
         names, of = called(self.run), self.run.spec["sample"]
         known = self.unfinished
         if len(set(known.values())) == 1:
@@ -293,16 +340,19 @@ class Summary:
         return ""
 
     def errors(self, instance: str) -> dict[str, int]:
-        """Why questions failed, by kind of sentence, with how often each was said, most often first."""
+        """Return the reasons of failures by pattern with their counts, most frequent first."""
         return patterns(row.error for row in self.of(instance) if row.error is not None)
 
     def answered(self, instance: str) -> str:
-        """`2 of 40 answered, 38 failed: ...` with the reasons; empty where no question failed."""
+        """Return `2 of 40 answered, 38 failed: ...` with the reasons, or an empty text.
+
+        It is empty if no question failed.
+        """
         counts = self.counts(instance)
         return answered(counts["scored"], counts["failed"], reasons(self.errors(instance)))
 
     def failed(self) -> list[str]:
-        """`answered` of every instance of which a question failed, after the instance's name."""
+        """Return the `answered` text of every instance with failures, after the instance's name."""
         names = called(self.run)
         return [
             f"{names[instance]}: {sentence}"
@@ -311,20 +361,27 @@ class Summary:
         ]
 
     def faults(self) -> list[str]:
-        """Of every instance with such answers, after its name, how many are blank or cut, and why."""
+        """Return a sentence for each instance with blank or cut answers.
+
+        It says how many there are, and why.
+        """
         names, found = called(self.run), []
         for instance in self.instances:
             outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None]
             said = [outcome.answer_fault for outcome in outcomes if outcome.answer_fault]
             if said:
                 found.append(
-                    f"{names[instance]}: {len(said):,} of {len(outcomes):,} answers blank or cut: {reasons(patterns(said))}"
+                    f"{names[instance]}: {len(said):,} of {len(outcomes):,} answers blank or cut: "
+                    f"{reasons(patterns(said))}"
                 )
         return found
 
     def brought(self) -> list[str]:
-        """Sentences on the instances whose documents came from a program or a file of the user's: how many of these are not in the corpus,
-        and whose answers came along with them."""
+        """Return sentences on instances that use documents of a user's program or file.
+
+        They say how many of these documents are not in the corpus, and which methods brought their
+        own answers.
+        """
         names, found, answering, filed = called(self.run), list[str](), list[str](), list[str]()
         for instance in self.instances:
             outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None]
@@ -336,7 +393,8 @@ class Summary:
                 )
                 of_questions = f"in {len(lacking):,} of {len(given):,} questions"
                 found.append(
-                    f"{names[instance]}: {missing:,} of {of:,} documents not in the corpus, {of_questions}."
+                    f"{names[instance]}: {missing:,} of {of:,} documents not in the corpus, "
+                    f"{of_questions}."
                 )
             if any(outcome.answer is not None and outcome.answer.by == OWN for outcome in outcomes):
                 answering.append(str(names[instance]))
@@ -344,16 +402,21 @@ class Summary:
                 filed.append(str(names[instance]))
         if answering:
             found.append(
-                f"{joined(answering)} brought {'its' if len(answering) == 1 else 'their'} own answers, which are scored."
+                f"{joined(answering)} brought {'its' if len(answering) == 1 else 'their'} own "
+                "answers, which are scored."
             )
         if filed:
             found.append(
-                f"What {joined(filed)} took in seconds and tokens is not known, as it comes from a file."
+                f"What {joined(filed)} took in seconds and tokens is not known, as it comes from "
+                "a file."
             )
         return found
 
     def f1_of_means(self, table: dict[str, Estimate]) -> dict[str, float | None]:
-        """The F1 of the mean precision and the mean recall, as the first version's text defines it."""
+        """Return the F1 of mean precision and mean recall.
+
+        The text of the first version of LEGO-GraphRAG defines F1 in this way.
+        """
         return {
             part: f1(table[p].mean, table[r].mean)
             for part, (p, r) in F1_OF_MEANS.items()
@@ -362,8 +425,11 @@ class Summary:
 
     @property
     def adapted(self) -> dict[str, str]:
-        """The names by id of the instances that are adaptations, which nothing is tested against: what an adaptation misses says nothing
-        of the method."""
+        """Names by id of the instances that are adaptations.
+
+        They are not tested, because an adaptation's failures say nothing about the published
+        method.
+        """
         return {
             one["id"]: one["name"]
             for one in self.run.spec["instances"]
@@ -371,17 +437,22 @@ class Summary:
         }
 
     def untested(self) -> str:
-        """A sentence that names the adaptations; empty where there are none."""
+        """Return a sentence that names the adaptations, empty without any."""
         named = " and ".join(self.adapted.values())
         if named:
-            return f"No test is made against {named}: an adaptation is not the method that was published."
+            return (
+                f"No test is made against {named}: an adaptation is not the method that was "
+                "published."
+            )
         return ""
 
     def compared(
         self, pairs: Iterable[tuple[str, str]] | None = None, names: Sequence[str] = ()
     ) -> list[Paired]:
-        """Paired tests of these metrics; every instance against the first unless `pairs` says otherwise, without `adapted` ones.
-        Holm's correction is over the pairs of one metric."""
+        """Return paired tests of metrics, by default every instance against the first.
+
+        Adaptations are left out. Holm's correction covers the pairs of one metric.
+        """
         names = names or self.defaults.tests
         chosen = (
             ((other, self.instances[0]) for other in self.instances[1:]) if pairs is None else pairs
@@ -398,7 +469,7 @@ class Summary:
     def front(
         self, table: Mapping[str, Mapping[str, Estimate]], cost: str, quality: str
     ) -> tuple[str, ...]:
-        """The instances that no other beats in mean cost and mean quality, cheapest first."""
+        """Return the instances on the Pareto front of mean cost and quality, cheapest first."""
         return pareto(
             {
                 instance: (figures[cost].mean, figures[quality].mean)
@@ -408,7 +479,10 @@ class Summary:
 
 
 def summary_dict(summary: Summary, names: Sequence[str] = ()) -> dict[str, Any]:
-    """Everything as plain data: the run, for each instance its figures, paired tests, fronts, and the metrics' conventions."""
+    """Return a summary as plain data.
+
+    It holds the run, each instance's figures, paired tests, fronts, and the metrics' conventions.
+    """
     names = names or summary.reported
     run, table, context = summary.run, summary.table(names), summary.table(names, with_context=True)
     hops = {hop: part.table(names) for hop, part in summary.by_hops().items()}
@@ -460,7 +534,10 @@ def _plain(estimates: dict[str, Estimate]) -> dict[str, dict[str, Any]]:
 
 
 def stages_of(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
-    """The stages of the funnel: those of documents where any outcome has them, else those of triples."""
+    """Return the stages of the funnel.
+
+    They are those of documents if any outcome has them, else those of triples.
+    """
     if any("retrieved" in (outcome.alive or ()) for outcome in outcomes):
         return CorpusSource.stages
     return GraphSource.stages

@@ -1,1 +1,1 @@
-"""Question sets run by methods, kept row by row."""
+"""Runs of methods on question sets, saved row by row."""

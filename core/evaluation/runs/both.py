@@ -1,4 +1,4 @@
-"""Two lines over the same questions, nothing of which is saved: how the second differs from the first, question by question."""
+"""Comparison of two methods over the same questions without saving anything."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ from core.watch import Watch
 
 @dataclass(frozen=True)
 class Difference:
-    """One metric over the questions that gave both lines a number: its means before and now, and what the test of their difference says."""
+    """Difference of one metric between two methods.
+
+    The means are over the questions where both methods have a value. `test` is the paired test of
+    the difference.
+    """
 
     metric: str
     before: float
@@ -32,9 +36,11 @@ class Difference:
 
 @dataclass
 class BothLines:
-    """A plan of two instances at work; called with its job it asks both every question, the first one by turns, sharing what they share.
+    """Run of a plan with two instances; calling it with its job asks both every question.
 
-    `outcomes` has what came of them so far (None where one failed), in the order of the questions; `errors` why.
+    The instances share common prefixes, and take turns in going first. `outcomes` holds the results
+    so far, in the order of the questions, with None for a failed one. `errors` holds the reasons of
+    failures.
     """
 
     plan: Plan
@@ -44,7 +50,11 @@ class BothLines:
     errors: list[str] = field(default_factory=list)
 
     def __call__(self, watch: Watch) -> BothLines:
-        """Ask everything; raises Cancelled where the job was cancelled, after which `outcomes` has what was asked until then."""
+        """Ask every question with both instances.
+
+        Raises Cancelled if the job was cancelled; `outcomes` then holds the results until that
+        moment.
+        """
         of = len(self.plan.drawn)
         for place in range(of):
             watch.check()
@@ -59,11 +69,14 @@ class BothLines:
         return self
 
     def reasons(self) -> str:
-        """Why questions failed, those of one kind counted together; empty where none did."""
+        """Return why questions failed, similar reasons counted together; empty if none failed."""
         return reasons(patterns(self.errors)) if self.errors else ""
 
     def differences(self) -> tuple[Difference, ...]:
-        """The differences so far, of the metrics that both lines have; a failed question has what the metric says of one."""
+        """Return the differences so far, for each metric that both methods have.
+
+        A failed question has the value that the metric gives to failures.
+        """
         outcomes = list(self.outcomes)
         questions = [drawn.question for drawn in self.plan.drawn[: len(outcomes)]]
         asked = lambda name: self.plan.model or name != "hits@1"
@@ -81,6 +94,6 @@ class BothLines:
 
 
 def _number(name: str, outcome: Outcome | None, question: Question) -> float:
-    """A metric's number for one question, nan for none."""
+    """Return a metric's value for one question, NaN if it has none."""
     number = metric(name).when_failed(question) if outcome is None else metric(name)(outcome)
     return np.nan if number is None else float(number)

@@ -1,4 +1,4 @@
-"""What is asked of an answered question beside its facts: whether it is right, whether it is supported, what its graph cost."""
+"""Judgements of an answered question: correctness, support and the cost of its graph."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from core.watch import NO_WATCH, Watch
 def judged(
     plan: Plan, models: Models, lane: LaneRun, watch: Watch = NO_WATCH
 ) -> list[Judged | None]:
-    """The verdicts of the model of the role judge and of the second judge; None for one that is not asked for, or where there is
-    nothing to judge."""
+    """Return the verdicts of the judge and of the second judge.
+
+    A verdict is None if it was not requested or if there is nothing to judge. The first judge is
+    the model of the role `judge`.
+    """
     question, answer = lane.state.question, lane.state.answer
     if answer is None or not question.answers:
         return [None, None]
@@ -36,7 +39,11 @@ def judged(
 def supported(
     plan: Plan, models: Models, lane: LaneRun, watch: Watch = NO_WATCH
 ) -> Supported | None:
-    """Whether the answer's sentences rest on what the prompt showed, by encoder, the model of the role judge, or both, as the plan says."""
+    """Return the support of the answer's sentences by the text in the prompt.
+
+    Support is measured by the encoder, by the model of the role `judge`, or by both, as the plan
+    says.
+    """
     alike = None
     if BY_ENCODER in plan.support:
         alike = by_encoder(lane.graph, lane.state, models.encoder(), watch)
@@ -47,7 +54,10 @@ def supported(
 
 
 def building(lane: LaneRun) -> Built | None:
-    """The cost of a lane's own graph; None where it has none of its own or its build left no report."""
+    """Return the cost of a lane's own graph.
+
+    It is None if the lane has no graph of its own or if the build left no report.
+    """
     build, corpus = build_of(lane.line), lane.ask.source.corpus
     if build is None or corpus is None:
         return None

@@ -1,4 +1,4 @@
-"""A run opened again: its plan, or the rows of one question as a finished comparison that screens take like one just ended."""
+"""Reopening of saved runs: their plans, or the rows of one question as a finished comparison."""
 
 from __future__ import annotations
 
@@ -27,12 +27,17 @@ def opened(
     instances: tuple[str, ...] = (),
     open_build: Callable[[Line], Any] = lambda line: None,
 ) -> Comparison:
-    """Return the rows of one question as an ended comparison on an opened source.
+    """Return the rows of one question as a finished comparison on an opened source.
 
-    Of these instances, or of all where none is named.
+    Raises BadInput if the run has no such question or no saved state of it, or if a graph has
+    changed since. It also raises the errors of `open_build`.
 
-    `open_build` opens the graph that a line names, where it names one. Raises
-    BadInput where the run holds no such question or no state of it, or where a graph is another one by now; what `open_build` raises.
+    Parameters
+    ----------
+    question : id of the question.
+    source : the source, already opened.
+    instances : ids of the instances, all if empty.
+    open_build : opens the graph that a line names, and returns None for a line that names none.
     """
     chosen = [spec for spec in run.spec["instances"] if not instances or spec["id"] in instances]
     errors = {(row.instance, row.question.id): row.error for row in store.rows(run.id)}
@@ -67,13 +72,16 @@ def opened(
 
 
 def planned(store: Store, run: Run) -> Plan:
-    """The plan of a run, so that it can be taken up again."""
+    """Return the plan of a run, so that the run can be resumed."""
     instances, drawn = tuple(map(_instance, run.spec["instances"])), tuple(store.drawn(run.id))
     return from_plain(Plan, run.spec, instances=instances, drawn=drawn)
 
 
 def larger(store: Store, run: Run, more: int, by_name: Callable[[str], Any]) -> Plan:
-    """The plan of a run with so many further questions of its set, behind those that it has. Raises BadInput, StoreError."""
+    """Return the plan of a run with `more` further questions of its set.
+
+    The further questions come after those of the run. Raises BadInput and StoreError.
+    """
     same = planned(store, run)
     first = same.drawn[0]
     settings = {
@@ -92,7 +100,10 @@ def larger(store: Store, run: Run, more: int, by_name: Callable[[str], Any]) -> 
 
 
 def _instance(spec: dict[str, str]) -> Instance:
-    """The catalogue's instance where it still has the line that was run, else the bare line under the name it had."""
+    """Return the catalogue's instance if its line is still the one that was run.
+
+    Else return an instance of the saved line under its saved name.
+    """
     found = catalogue().get(spec["id"])
     if found is not None and repr(found.line) == spec["line"]:
         return found

@@ -1,4 +1,4 @@
-"""What an evaluation is to run: instances, questions drawn with a seed, and how they are asked."""
+"""Plan of an evaluation: instances, questions drawn with a seed, and settings."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ from core.types import Question
 
 OWN = "a graph for each question"
 Opened = tuple[tuple[str, Sequence[Question]], Source, str, str]
-BY_ENCODER, BY_MODEL = "encoder", "model"  # who may be asked whether an answer is supported
+BY_ENCODER, BY_MODEL = "encoder", "model"  # judges of whether an answer is supported
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A question, the set (name or file) it was drawn from, and what it is asked of: without a name the graph of its own row."""
+    """A drawn question, its question set (name or file), and its source.
+
+    A source without a name is the graph of the question's own row.
+    """
 
     question: Question
     set: str
@@ -37,11 +40,14 @@ class Drawn:
 
     @property
     def address(self) -> Source:
-        """What an address names as the source."""
+        """The source as an address (URL) names it."""
         return self.source if self.source.name else GraphSource(f"{self.set}:{self.question.id}")
 
     def open(self, engine: Any) -> Source:
-        """The source, opened. Raises BadInput, StoreError."""
+        """Return the opened source.
+
+        Raises BadInput and StoreError.
+        """
         if self.source.name:
             return self.source.open(engine)
         return GraphSource.of(graph_for(self.set, self.question))
@@ -49,13 +55,19 @@ class Drawn:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Instances over drawn questions.
+    """Instances over drawn questions, with the settings of the evaluation.
 
-    `set` names the sets, which hold `of` questions, and `graphs` tells name and digest of what they are asked on. `model`
-    tells whether language models are asked for answers, `judge` whether one judges them, `second_judge` the role or name of another one
-    that does so too; `cold` shares nothing between
-    instances and forgets what models remember, so that the seconds are those of each instance alone. `support` names who is asked
-    whether an answer's sentences rest on what the prompt showed: the encoder, the judging model, or both.
+    Parameters
+    ----------
+    set : names of the question sets, which hold `of` questions in all.
+    graphs : name and digest of each source.
+    model : whether language models are asked for answers.
+    judge : whether a language model judges the answers.
+    second_judge : role or name of a second judge, empty for none.
+    cold : whether instances share nothing and models forget their caches, so that the seconds are
+        those of each instance alone.
+    support : who checks whether the text in the prompt supports the answer's sentences: the
+        encoder, the judging model, or both.
     """
 
     instances: tuple[Instance, ...]
@@ -69,7 +81,7 @@ class Plan:
     cold: bool = False
     support: tuple[str, ...] = ()
     second_judge: str = ""
-    notes: tuple[str, ...] = ()  # sentences on what was not read of the files of questions
+    notes: tuple[str, ...] = ()  # sentences on what was skipped in the question files
 
     def __post_init__(self) -> None:
         if not self.instances:
@@ -92,13 +104,16 @@ class Plan:
             raise BadInput("A question set was named twice, or two questions share an id.")
 
     def turned(self, place: int) -> list[Instance]:
-        """The instances in the order in which they are asked a question: the first one turns with it, so that none is always first."""
+        """Return the instances in the order in which they are asked a question.
+
+        The order rotates with the question's index, so that no instance always comes first.
+        """
         count = len(self.instances)
         return [self.instances[(place + i) % count] for i in range(count)]
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models and roles that are used: by operators, for answers where they are wanted, and for judging."""
+        """Models and roles that operators use, that answer if requested, and that judge."""
         asked = [
             name
             for instance in self.instances
@@ -120,7 +135,10 @@ class Plan:
 
     @property
     def chats(self) -> frozenset[str]:
-        """The language models among them that are named as such; an operator that ranks may name others."""
+        """Names in `models` that are declared to be language models.
+
+        An operator that ranks may use further ones.
+        """
         parts = [operator for instance in self.instances for operator in instance.line.parts()]
         named = {
             values(part)[one.name] for part in parts for one in parameters(type(part)) if one.chat
@@ -129,12 +147,15 @@ class Plan:
 
     @property
     def judges(self) -> list[str]:
-        """The roles or names of the models that judge answers."""
+        """Roles or names of the models that judge answers."""
         return [name for name in ("judge" if self.judge else "", self.second_judge) if name]
 
     def spec(self, models: str) -> dict[str, Any]:
-        """Everything that the results depend on, as JSON can hold it; `models` is the signature of those it uses, with all
-        else that its operators depend on."""
+        """Return everything that the results depend on, as values for JSON.
+
+        `models` is the text of `core.evaluation.runs.starting.depends`: the signatures of the
+        models and all else that the operators depend on.
+        """
         asked = [_asked(one.question) for one in self.drawn]
         return {
             "instances": [
@@ -157,7 +178,10 @@ class Plan:
 
 
 def _asked(question: Question) -> list[Any]:
-    """The part of a run's key that a question makes: with its gold passages, options and aliases where it has some."""
+    """Return the part of a run's key that depends on a question.
+
+    Gold passages, options and aliases are included if the question has any.
+    """
     parts = [question.id, question.text, question.entities, question.answers, question.hops]
     return [
         *parts,
@@ -166,7 +190,10 @@ def _asked(question: Question) -> list[Any]:
 
 
 def key(spec: dict[str, Any]) -> str:
-    """The key of a run: the same for the same instances, questions, graphs, models and settings."""
+    """Return the key of a run.
+
+    It is the same for the same instances, questions, graphs, models and settings.
+    """
     return _digest(spec)[:16]
 
 
@@ -183,14 +210,24 @@ def make_plan(
     only: str = "",
     **options: Any,
 ) -> Plan:
-    """A plan over a sample of `size` questions (None: all) of each set that `sets` names, separated by commas.
+    """Return a plan over a sample of questions from one or several question sets.
 
-    A set is a name (`metaqa-2hop-dev`, or `metaqa-2hop` for its test part) or a file of questions. They are asked on the graph of
-    that name, else on the set's own: one for all, or one for each question where any row of the file brings its own (one without
-    fails then); a file without any is asked on `metaqa`. The set of a corpus is asked on its documents; `run-NAME` are the questions of a
-    finished run on what it is of. `columns` names those of files of columns, `only` a field that rows of a file must hold as true. With
-    `abstract` all are asked as abstract questions, whatever their set says. `by_name` opens graphs; `options` are the plan's `model`,
-    `judge`, `cold` and `support`. Raises BadInput, StoreError.
+    A set is a name (`metaqa-2hop-dev`, or `metaqa-2hop` for its test part) or a file of questions.
+    The set of a corpus is asked on its documents. `run-NAME` stands for the questions of a finished
+    run, on the source of that run. Raises BadInput and StoreError.
+
+    Parameters
+    ----------
+    sets : names of the sets, separated by commas.
+    size : sample size for each set; None takes all questions.
+    by_name : opens a graph by its name.
+    graph : name of the graph to ask. By default it is the set's own: one for all questions, or one
+        per question if any row of the file has a graph. A row without a graph then fails. A file
+        without any graph is asked on `metaqa`.
+    columns : column names for files of columns.
+    abstract : whether all questions are asked as abstract ones, whatever their set says.
+    only : a field that must be true in a row of the file.
+    options : the plan's `model`, `judge`, `second_judge`, `cold` and `support`.
     """
     drawn: list[Drawn] = []
     set_names, graphs, of, notes = [], {}, 0, []
@@ -222,7 +259,7 @@ def make_plan(
 
 
 def source_of(sets: str) -> Source:
-    """What the first of these sets, separated by commas, is asked of: its corpus, or a graph."""
+    """Return the source of the first of these comma-separated sets: its corpus, or a graph."""
     first = sets.split(",")[0].strip()
     if first.startswith(RUN):
         return run_of(first.removeprefix(RUN)).source
@@ -230,7 +267,10 @@ def source_of(sets: str) -> Source:
 
 
 def misfits(drawn: Iterable[Drawn], by_name: Callable[[str], Any]) -> list[str]:
-    """A sentence for each set and graph that do not fit: entities or answers that the graph lacks, answers that are not given."""
+    """Return a sentence for each set that does not fit its graph.
+
+    It names entities or answers that the graph lacks, and answers that are not given.
+    """
     together: dict[tuple[str, str], list[Question]] = {}
     for one in (one for one in drawn if not one.source.is_corpus):
         together.setdefault((one.set, one.source.name), []).append(one.question)
@@ -244,9 +284,10 @@ def misfits(drawn: Iterable[Drawn], by_name: Callable[[str], Any]) -> list[str]:
 
 
 def sample(questions: Sequence[Question], size: int | None, seed: int) -> tuple[Question, ...]:
-    """`size` of the questions without repeats, or all of them, in an order that depends on the seed alone.
+    """Return `size` of the questions without repeats, or all of them.
 
-    A smaller sample is the beginning of a larger one of the same seed. Raises BadInput for a size below 1.
+    The order depends on the seed alone, so a smaller sample is the beginning of a larger one.
+    Raises BadInput for a size below 1.
     """
     if size is not None and size < 1:
         raise BadInput("A sample needs at least one question.")
@@ -255,7 +296,7 @@ def sample(questions: Sequence[Question], size: int | None, seed: int) -> tuple[
 
 
 def used(operator: Operator) -> list[str]:
-    """The models and roles that an operator names."""
+    """Return the models and roles that an operator names."""
     found: list[str] = []
     for parameter, value in zip(parameters(type(operator)), values(operator).values(), strict=True):
         if value in parameter.also:
@@ -268,20 +309,21 @@ def used(operator: Operator) -> list[str]:
 
 
 def _of_run(name: str, by_name: Callable[[str], Any]) -> Opened | None:
-    """As `_opened`, for the questions of a finished run; None for another name."""
+    """Return the same as `_opened` for the questions of a finished run, None for another name."""
     if not name.startswith(RUN):
         return None
     run = run_of(name.removeprefix(RUN))
     asked = run.asked()
     if not asked:
         raise BadInput(
-            f"The finished run “{run.title}” has no question whose text is known; bring its questions to “{run.source_name}”."
+            f"The finished run “{run.title}” has no question whose text is known; bring its "
+            f"questions to “{run.source_name}”."
         )
     return (name, asked), run.source, run.source.digest(by_name), ""
 
 
 def _of_corpus(name: str, by_name: Callable[[str], Any]) -> Opened | None:
-    """As `_opened`, for a set of a corpus; None where there is none of that name."""
+    """Return the same as `_opened` for a set of a corpus, None if no corpus has that set."""
     found = corpus_with(name)
     if found is None:
         return None
@@ -289,8 +331,10 @@ def _of_corpus(name: str, by_name: Callable[[str], Any]) -> Opened | None:
 
 
 def _opened(name: str, graph: str, by_name, columns: str, only: str) -> Opened:
-    """A set's full name and questions, the source (without a name for a graph a question), the digest of what is asked, and
-    what the set says of itself."""
+    """Return a set's full name and questions, its source, the source's digest and the set's note.
+
+    The source has no name if each question has its own graph.
+    """
     known = question_set(name, columns)
     note = known.note()
     is_file = FilePath(name).is_file() and known.file == FilePath(name).absolute()

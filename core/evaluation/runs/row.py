@@ -1,4 +1,7 @@
-"""Instances on one drawn question: the rows that are kept, and what is loaded before the first."""
+"""Rows of an evaluation: instances run on one question.
+
+This module also loads the models before the first question.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class FinishedRow:
-    """One row as it is kept: what came of an instance on a question, or the sentence that says why it failed."""
+    """Result of an instance on a question, in the form in which it is saved.
+
+    A failed row has an error sentence instead of an outcome.
+    """
 
     instance: str
     question: str
@@ -40,7 +46,10 @@ class FinishedRow:
 
 
 def asking(engine, plan: Plan) -> Callable[[Drawn], Ask]:
-    """How a drawn question is asked: its source opened, its entities linked, with the settings of the plan."""
+    """Return a function that prepares a drawn question for the instances of a plan.
+
+    It opens the question's source, links its entities and applies the settings of the plan.
+    """
     return lambda drawn: drawn.open(engine).ask(drawn.question, plan.seed, model=plan.model)
 
 
@@ -54,20 +63,21 @@ def vary(
     seconds: float | None = None,
     with_states: bool = True,
 ) -> Iterator[FinishedRow]:
-    """Ask one question of a plan with several instances, one after the other.
+    """Run several instances on one question of a plan, one after the other.
 
-    The states after operators that the lines begin with are shared between them, unless the plan is cold.
+    The instances share the states after common leading operators, unless the plan is cold.
 
     Parameters
     ----------
     plan : the questions, and how they are asked.
-    environment : the models, and what else a run works with.
-    ask : makes an `Ask` of a drawn question; what it raises is a sentence in the row.
-    place : the index of the question among those drawn.
-    instances : all of the plan by default, the first one turning with the question.
-    watch : is checked before each instance, and by what runs.
-    seconds : of one instance; one that takes longer has no outcome.
-    with_states : whether the rows have states, and are told of as spans (`core.comparison.traces`).
+    environment : the models and the other resources of a run.
+    ask : makes an `Ask` of a drawn question; its error becomes the error of the row.
+    place : index of the question among the drawn ones.
+    instances : the instances; by default all of the plan, in an order that rotates with the
+        question.
+    watch : checked before each instance, and by what runs.
+    seconds : time limit for one instance; one that exceeds it has no outcome.
+    with_states : whether the rows have states and are sent as spans (`core.comparison.traces`).
 
     Yields
     ------
@@ -91,7 +101,10 @@ def one(
     watch: Watch = NO_WATCH,
     with_states: bool = True,
 ) -> FinishedRow:
-    """An instance run on the question at `place`. Raises Cancelled where `watch` does; what else fails is a sentence in the row."""
+    """Run an instance on the question at index `place`.
+
+    Raises Cancelled if `watch` does. Any other failure becomes the error of the row.
+    """
     drawn, models, start = plan.drawn[place], environment.models, time.perf_counter()
     if plan.cold:
         models.forget()
@@ -119,15 +132,19 @@ def one(
 
 
 def as_if_new(state: State) -> State:
-    """A state whose operators took what they would have taken had nothing been kept: replies that outlived the process count with the
-    time in which they were made."""
+    """Return a state whose steps took the time that they would have taken without caches.
+
+    Replies that were cached on disk count with the time in which they were made.
+    """
     steps = (replace(step, seconds=step.seconds + step.saved, saved=0.0) for step in state.trace)
     return replace(state, trace=tuple(steps))
 
 
 def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], watch: Watch) -> None:
-    """Load what will be needed, so that no question pays for it. Raises ModelUnavailable where a language model that is to
-    answer or judge is not here; what only some instances rank by is told of in their rows."""
+    """Load the models before the first question, so that no question pays for it.
+
+    Raises ModelUnavailable if a model that answers or judges is missing; rows report others.
+    """
     watch.report("Loading the models")
     needed = [
         name
@@ -162,11 +179,11 @@ def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], watc
         except Cancelled:
             raise
         except Exception as error:
-            log.info("Warming up: %s", error)  # every row that meets it keeps it
+            log.info("Warming up: %s", error)  # the rows that run into it report it
 
 
 def _start(operator: Operator, asked: Ask, environment: Environment, watch: Watch) -> None:
-    """Have an operator's compiled code loaded, or compiled where it never was."""
+    """Run an operator once, so that its compiled code is loaded or compiled."""
     operator(
         State(asked.question, asked.seeds),
         Context(asked.source.graph, environment, asked.seed, watch.quiet),
@@ -174,15 +191,21 @@ def _start(operator: Operator, asked: Ask, environment: Environment, watch: Watc
 
 
 def _score(models, name: str) -> None:
-    """Have a scorer's weights loaded; a language model that picks is loaded when it is first asked."""
+    """Load a scorer's weights.
+
+    A language model that picks candidates is loaded when it is first asked.
+    """
     chooser = models.chooser(name)
     if hasattr(chooser, "score"):
         chooser.score(Task("warm"), ["warm"])
 
 
 def starts(operator: Operator) -> bool:
-    """Whether an operator works on the bare question: such ones load or prepare things when they are first called. One that asks a
-    program of the person's own is left alone."""
+    """Return whether an operator works on the question alone.
+
+    Such operators load or prepare things when they are first called. Operators that call a program
+    of the user are excluded.
+    """
     return (
         operator.remembered
         and operator.stage in ("convert", "extract", "retrieve")

@@ -1,4 +1,4 @@
-"""Runs a plan: every instance on every question, kept as it goes, taken up where it stopped."""
+"""Runner of a plan: every instance on every question, saved as it goes and resumable."""
 
 from __future__ import annotations
 
@@ -31,9 +31,11 @@ from core.watch import Watch
 
 @dataclass
 class Pace:
-    """How far a run is and how long the rest will take, from what each instance has taken so far, `at_once` of them at a time on average.
+    """Progress of a run and an estimate of the remaining time.
 
-    Nothing is said before every instance of which rows are left has had one here: what one takes tells nothing of another.
+    The estimate uses the time that each instance has taken so far, with `at_once` of them running
+    at a time on average. There is no estimate until every instance with remaining rows has run
+    once, because instances differ too much in their time.
     """
 
     total: int
@@ -43,13 +45,13 @@ class Pace:
     spent: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, instance: str, seconds: float, failed: bool) -> None:
-        """One more row, done or failed."""
+        """Record one more row, done or failed."""
         self.left[instance] -= 1
         self.failed += failed
         self.spent[instance].append(seconds)
 
     def spread_over(self, seconds: float) -> None:
-        """What was added took so many seconds by the clock, as several were at work."""
+        """Derive the concurrency from the wall-clock seconds in which the recorded rows ran."""
         self.at_once = max(1.0, sum(map(sum, self.spent.values())) / seconds) if seconds else 1.0
 
     @property
@@ -57,7 +59,10 @@ class Pace:
         return self.total - sum(self.left.values())
 
     def seconds_left(self) -> tuple[float, float] | None:
-        """The least and the most seconds until the end; None where an instance with rows left has had none yet."""
+        """Return the least and the most seconds until the end.
+
+        It is None if an instance with remaining rows has not run yet.
+        """
         left = {instance: count for instance, count in self.left.items() if count}
         if not left or not left.keys() <= self.spent.keys():
             return None
@@ -68,7 +73,10 @@ class Pace:
         return low / self.at_once, high / self.at_once
 
     def words(self) -> str:
-        """`12 of 400 done, 1 failed, 3 to 4 minutes left`, or `time left not known yet`."""
+        """Return the progress as a text.
+
+        Examples are `12 of 400 done, 1 failed, 3 to 4 minutes left` and `time left not known yet`.
+        """
         left = self.seconds_left()
         parts = [
             f"{self.done:,} of {self.total:,} done",
@@ -79,9 +87,11 @@ class Pace:
 
 
 def usual(seconds: Sequence[float]) -> tuple[float, float]:
-    """Between which the mean of what is timed so often lies, roughly: half to twice as much after one time, and nearer with more of them.
+    """Return a rough interval of the mean duration after `n` measurements.
 
-    The factor is 1 + d / sqrt(n): d twice the standard deviation over the mean, and at least 1, as few times tell little of the spread.
+    The interval runs from mean / factor to mean * factor, with factor = 1 + d / sqrt(n). d is twice
+    the standard deviation over the mean, and at least 1, because few measurements say little about
+    the spread. After one measurement it is half to twice the mean.
     """
     mean = fmean(seconds)
     spread = 2 * stdev(seconds) / mean if len(seconds) > 1 and mean else 0.0
@@ -91,13 +101,18 @@ def usual(seconds: Sequence[float]) -> tuple[float, float]:
 
 @dataclass
 class Evaluation:
-    """A plan at work. `ask` makes an `Ask` of a drawn question (and may raise); calling it with its job runs what is left.
+    """Evaluation of a plan; calling it with its job runs what is left.
 
-    Where servers are asked, many questions are in flight: one of them computes while the others wait for replies. How many is found out
-    while it runs (`core.models.chat.window`), or is `at_once`. Cold runs, and those whose models are all in this process, have one at a
-    time; `as_fast_as_one` has a cold run too ask servers many, as many as they answer as fast as one. Rows are kept as they come. It stops
-    before it would go over a `cap`, and after the `first` so many questions that are left, where a number is given. With `workers` the
-    questions are spread over processes; this one alone writes.
+    With model servers, many questions are in flight: one computes while the others wait for
+    replies. Their number is `at_once`, or is determined during the run (`core.models.chat.window`).
+    Cold runs, and runs whose models are all in this process, have one question at a time. With
+    `as_fast_as_one` a cold run also sends a server several requests, as many as it answers as fast
+    as a single one.
+
+    Rows are saved as they come. The run stops before it would exceed the cap, and after `first` of
+    the remaining questions if that is not 0. With `workers` the questions are spread over
+    processes, and only this process writes to the store. `ask` makes an `Ask` of a drawn question
+    and may raise.
     """
 
     plan: Plan
@@ -110,12 +125,14 @@ class Evaluation:
     cap: Cap | None = None
     first: int = 0
     as_fast_as_one: bool = False
-    # of what is left, once it has ended
+    # Estimated cost of the remaining rows, set when the run has ended.
     estimate: Estimate | None = field(default=None, init=False)
 
     def __call__(self, watch: Watch) -> int:
-        """Run everything that is not finished; the run's number. What fails is kept with its sentence and tried again next time. Raises
-        CapReached."""
+        """Run everything that is not finished, and return the number of the run.
+
+        A failed row is saved with its error and tried again by the next run. Raises CapReached.
+        """
         done = self.store.finished(self.run)
         left = {
             i.id: sum((i.id, one.question.id) not in done for one in self.plan.drawn)
@@ -123,7 +140,7 @@ class Evaluation:
         }
         pace = Pace(len(self.plan.drawn) * len(self.plan.instances), left)
         if any(left.values()):
-            if not self.workers:  # each of which warms itself
+            if not self.workers:  # a worker loads its own models
                 warm(self.plan, self.environment, self.ask, watch)
             self.store.mark(self.run, RUNNING)
         try:
@@ -140,7 +157,7 @@ class Evaluation:
         return self.run
 
     def _turns(self, done: set[tuple[str, str]]) -> Iterator[tuple[int, list[Instance]]]:
-        """Each question's place with the instances left for it."""
+        """Yield each question's index with the instances left for it."""
         for place, drawn in enumerate(self.plan.drawn):
             left = [
                 instance
@@ -154,7 +171,10 @@ class Evaluation:
         self.store.keep(self.run, row.instance, row.question, row.outcome, row.error, row.states)
 
     def _here(self, watch: Watch, done: set[tuple[str, str]], pace: Pace) -> None:
-        """Run the rows that are left in this process: of one question one after the other, of several questions at a time."""
+        """Run the remaining rows in this process.
+
+        The instances of a question run one after the other; several questions may run at a time.
+        """
         asked, clock, spent = (
             servers(self.plan, self.environment.models, self.as_fast_as_one),
             self.environment.clock,
@@ -214,7 +234,10 @@ class Evaluation:
                 raise reached(spent, pace.done, pace.total)
 
     def spending(self) -> Spending:
-        """What the run has spent so far, and may spend. Raises BadInput for a cap that the prices do not fit."""
+        """Return what the run has spent so far and may spend.
+
+        Raises BadInput for a cap that does not fit the prices.
+        """
         done = len(self.store.finished(self.run))
         return spending(
             self.plan, self.environment.models, self.store.spent(self.run), self.cap, done
@@ -223,7 +246,7 @@ class Evaluation:
     def _spread(
         self, watch: Watch, done: set[tuple[str, str]], pace: Pace, workers: Workers
     ) -> None:
-        """Run the rows that are left question by question over the workers."""
+        """Run the remaining rows over the workers, question by question."""
         pace.at_once = max(1, workers.count)
         watch.report("Starting the workers")
         with closing(spread(self.plan, self._turns(done), workers, watch)) as found:

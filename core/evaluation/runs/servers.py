@@ -1,4 +1,4 @@
-"""The servers that an evaluation asks, and how many of its questions they keep busy."""
+"""Model servers of an evaluation, and the number of questions that keep them busy."""
 
 from __future__ import annotations
 
@@ -12,33 +12,39 @@ from core.models.chat.window import Window
 
 
 def servers(plan: Plan, models: Models, cold: bool = False) -> list[Any]:
-    """The models of a plan that take several requests at a time, each once; of a `cold` run, which shares nothing, only where that is
-    wanted."""
+    """Return the models of a plan that take several requests at a time, each once.
+
+    A cold plan shares nothing between instances, so it has no servers unless `cold` is set. Models
+    that are not available are left out; the rows report them.
+    """
     found: dict[int, Any] = {}
     for name in plan.models if cold or not plan.cold else ():
-        with suppress(Exception):  # of one that is not here, as its rows will say
+        with suppress(Exception):  # a missing model is reported in the rows
             one = models.chat(name) if name in plan.chats else models.chooser(name)
-            one = getattr(one, "chat", getattr(one, "encoder", one))  # what a chooser asks
+            # A chooser wraps the chat model or the encoder that it asks.
+            one = getattr(one, "chat", getattr(one, "encoder", one))
             if at_once(one) > 1:
-                found[id(getattr(one, "window", one))] = (
-                    one  # models of one address share its window
-                )
+                # Models at the same address share a window.
+                found[id(getattr(one, "window", one))] = one
     return list(found.values())
 
 
 def at_once(model: Any) -> int:
-    """How many pieces of work may ask a model at a time."""
+    """Return how many requests a model takes at a time."""
     return getattr(model, "at_once", 1)
 
 
 def in_flight(asked: Sequence[Any]) -> int:
-    """How many questions keep these servers busy; one where there is none."""
+    """Return how many questions keep these servers busy; 1 without servers."""
     return max(1, sum(map(at_once, asked)))
 
 
 @contextmanager
 def fixed(asked: Sequence[Any], number: int) -> Iterator[None]:
-    """Within, each of these servers is sent so many requests at a time, or as many as is found out where that is 0."""
+    """Limit each server to a fixed number of concurrent requests within the context.
+
+    With 0 the number is determined automatically.
+    """
     with ExitStack() as entered:
         for window in _windows(asked):
             entered.enter_context(window.fixed_at(number))
@@ -47,7 +53,7 @@ def fixed(asked: Sequence[Any], number: int) -> Iterator[None]:
 
 @contextmanager
 def as_fast_as_one(asked: Sequence[Any]) -> Iterator[None]:
-    """Within, each of these servers is sent no more requests at a time than it answers as fast as one alone."""
+    """Limit each server to the concurrency at which a request is as fast as a single one."""
     with ExitStack() as entered:
         for window in _windows(asked):
             entered.enter_context(window.no_slower())

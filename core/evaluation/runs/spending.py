@@ -1,4 +1,4 @@
-"""What an evaluation spends on language models: so far, about in all, and at most."""
+"""Spending of an evaluation on language models: the amount so far, an estimate and the limit."""
 
 from __future__ import annotations
 
@@ -15,8 +15,17 @@ from core.types import Usage
 def spending(
     plan: Plan, models: Models, before: Mapping[str, Usage], cap: Cap | None, done: int = 0
 ) -> Spending:
-    """The spending of a plan of which so many rows are done. Raises BadInput for a cap in money where no model of it has a price, or where
-    prices differ in currency."""
+    """Return the spending of a plan.
+
+    Raises BadInput for a cap in money if no model of the plan has a price, or if prices differ in
+    currency.
+
+    Parameters
+    ----------
+    before : usage of each model so far, by name.
+    cap : the limit, None for no limit.
+    done : number of rows that are done.
+    """
     return Spending(
         prices_of(models, plan.models, cap, "this evaluation"),
         before,
@@ -26,18 +35,19 @@ def spending(
 
 
 def reached(spent: Spending, done: int, total: int) -> CapReached:
-    """What is said where the cap stopped the run."""
+    """Return the error that reports that the cap stopped the run."""
     return CapReached(
-        f"Stopped before the cap: {spent.so_far()} are spent, {done:,} of {total:,} rows done, and the next question may cost more than is "
-        "left. What is done is saved; with a higher cap (--cap) the same evaluation goes on from there."
+        f"Stopped before the cap: {spent.so_far()} are spent, {done:,} of {total:,} rows done, "
+        "and the next question may cost more than is left. What is done is saved; with a higher "
+        "cap (--cap) the same evaluation goes on from there."
     )
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the rest of a run will take, by the rows that are done: an estimate, and said to be one."""
+    """Estimated cost of the remaining rows of a run, based on the rows that are done."""
 
-    rows: int  # done so far, which it is made from
+    rows: int  # rows done so far, on which the estimate is based
     left: int
     usage: Usage
     money: float
@@ -46,14 +56,15 @@ class Estimate:
     seconds: tuple[float, float] | None = None
 
     def words(self) -> str:
-        """The estimate in a sentence."""
+        """Return the estimate as a sentence."""
         if not self.left:
             return "Nothing is left to be asked."
         if not self.rows:
             return "Nothing can be said before the first rows are done."
         used = self.usage
         parts = [
-            f"about {used.calls:,} calls of language models, {used.tokens_in:,} tokens in, {used.tokens_out:,} out"
+            f"about {used.calls:,} calls of language models, {used.tokens_in:,} tokens in, "
+            f"{used.tokens_out:,} out"
             if used.calls
             else "no calls of language models",
             between(*self.seconds) if self.seconds else "",
@@ -63,13 +74,19 @@ class Estimate:
             if used.calls
             else "",
         ]
-        return f"Estimate by the {self.rows:,} rows that are done, for the {self.left:,} that are left: {', '.join(filter(None, parts))}."
+        return (
+            f"Estimate by the {self.rows:,} rows that are done, for the {self.left:,} that are "
+            f"left: {', '.join(filter(None, parts))}."
+        )
 
 
 def estimate(
     spent: Spending, done: int, total: int, seconds: tuple[float, float] | None = None
 ) -> Estimate:
-    """What the rows that are left will take, as those that are done did on average, whoever asked them."""
+    """Return the estimated cost of the remaining rows, from the mean over the rows that are done.
+
+    The mean includes all instances.
+    """
     usage, left = spent.account.usage, total - done
     whole = sum(usage.values(), Usage())
     share = left / done if done else 0.0

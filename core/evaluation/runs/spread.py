@@ -1,4 +1,7 @@
-"""An evaluation spread over worker processes: a question at a time, with every instance that is left for it."""
+"""Evaluation over several worker processes.
+
+Each worker takes one question at a time, with every instance that is left for it.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,18 @@ from core.runtime.cluster import Lost, Workers
 from core.runtime.jobs import Job
 from core.watch import NO_WATCH, Watch
 
-Turn = tuple[int, list[Instance]]  # a question's place, and the instances that are left for it
-_warmed: set[tuple] = set()  # in a worker: what it has loaded
-_engine = cache(Engine)  # in a worker: the one of its process, which is a worker for nothing else
+Turn = tuple[int, list[Instance]]  # index of a question, and the instances left for it
+_warmed: set[tuple] = set()  # in a worker process: keys of the plans whose models are loaded
+_engine = cache(Engine)  # in a worker process: its engine
 
 
 def spread(
     plan: Plan, turns: Iterable[Turn], workers: Workers, watch: Watch = NO_WATCH
 ) -> Generator[Sequence[FinishedRow], None, None]:
-    """The rows of each turn, in their order. Where a worker died, rows that say so, to be tried again by the next run."""
+    """Yield the rows of each turn, in the order of the turns.
+
+    If a worker died, its rows hold an error, so that the next run tries them again.
+    """
     for (place, instances), found in workers.each(partial(turn, plan), turns, watch):
         question = plan.drawn[place].question.id
         yield (
@@ -32,7 +38,11 @@ def spread(
 
 
 def turn(plan: Plan, left: Turn) -> list[FinishedRow]:
-    """In a worker: the instances one after the other, sharing what they have in common, by the engine of its process."""
+    """Run one question with its remaining instances, inside a worker process.
+
+    The instances run one after the other and share their common prefixes. The first call for a plan
+    loads its models.
+    """
     engine = _engine()
     ask = asking(engine, plan)
     key = (

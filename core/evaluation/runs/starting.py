@@ -1,4 +1,4 @@
-"""A plan made into a job of the engine."""
+"""Start of an evaluation: a plan becomes a job of the engine."""
 
 from __future__ import annotations
 
@@ -31,24 +31,28 @@ def evaluate(
     cap: Cap | None = None,
     first: int = 0,
 ) -> Job:
-    """A job of the engine that runs the plan and keeps every row as it goes; `job.number` is the run's number in the store.
+    """Start a job that runs a plan and saves every row as soon as it is done.
 
-    An unfinished run of the same plan is taken up where it stopped, unless `again`. With `workers` its questions are spread
-    over processes, each with an engine of its own. Servers are sent `at_once` requests at a time, or as many as is found out where that
-    is 0. The job stops before it would go over a `cap`, with a sentence as its error, and where a number is given after the `first` so many
-    questions that are left; `job.evaluation` then has its estimate of the rest. Raises BadInput, StoreError.
+    The job's `number` is the number of the run in the store. An unfinished run of the same plan is
+    resumed unless `again` is set. With `workers` the questions are spread over processes, which
+    excludes a cap, an estimate and a cold plan. A server gets `at_once` concurrent requests; 0
+    finds a number automatically. The job stops with an error before it would exceed the `cap`. If
+    `first` is not 0, it stops after that many of the remaining questions, and `job.evaluation` then
+    has an estimate of the rest. Raises BadInput and StoreError.
     """
     if workers and (cap or first):
         raise BadInput(
-            "What is spent is counted in one process; leave out either the workers, or --cap and --estimate."
+            "What is spent is counted in one process; leave out either the workers, or --cap and "
+            "--estimate."
         )
     if workers and plan.cold:
         raise BadInput(
-            "The seconds of each instance alone are measured in one process; leave out either the workers or the cold run."
+            "The seconds of each instance alone are measured in one process; leave out either the "
+            "workers or the cold run."
         )
     work = begun(engine, store, plan, again, workers, at_once)
     work.cap, work.first = cap, first
-    work.spending()  # raises where the prices do not fit the cap
+    work.spending()  # raises BadInput if the prices do not fit the cap
 
     def make() -> Job:
         job = Job(f"evaluation-{work.run}", work)
@@ -66,8 +70,11 @@ def begun(
     workers: Workers | None = None,
     at_once: int = 0,
 ) -> Evaluation:
-    """The evaluation of a plan, to be called with a job: a new run, or unless `again` the unfinished one of the same plan. Raises BadInput,
-    StoreError."""
+    """Return the evaluation of a plan, which is called with a job.
+
+    It resumes the unfinished run of the same plan, or begins a new run if there is none or `again`
+    is set. Raises BadInput and StoreError.
+    """
     run = store.begin(plan.spec(depends(engine, plan)), plan.drawn, again)
     return Evaluation(
         plan, store, run.id, engine.environment, asking(engine, plan), workers, at_once
@@ -75,8 +82,11 @@ def begun(
 
 
 def beside(engine, store: Store, run: Run, instances: Sequence[Instance]) -> Job:
-    """A job of the engine that runs further instances on the questions of a run, in a run of its own with the rows that are there already,
-    where models, prompts and graphs are still as they were. Raises BadInput, StoreError."""
+    """Start a job that runs further instances on the questions of a run.
+
+    The result is a run of its own. It takes over the existing rows if models, prompts and graphs
+    have not changed. Raises BadInput and StoreError.
+    """
     same = planned(store, run)
     plan = replace(same, instances=(*same.instances, *instances))
     if key(same.spec(depends(engine, same))) == run.key:
@@ -86,8 +96,10 @@ def beside(engine, store: Store, run: Run, instances: Sequence[Instance]) -> Job
 
 
 def depends(engine, plan: Plan) -> str:
-    """What the results of a plan depend on beside it: its models and their settings, what its operators need, and the graphs of
-    its lines."""
+    """Return a text of all that the results of a plan depend on besides the plan.
+
+    These are its models with their settings, what its operators need, and the graphs of its lines.
+    """
     models = [_signature(engine.models, name) for name in plan.models]
     return "\n".join(
         [
@@ -100,19 +112,22 @@ def depends(engine, plan: Plan) -> str:
 
 
 def model_facts(models, names: Iterable[str], answers: bool) -> list[str]:
-    """The digest of the prompts where a language model answers or is among the models of these names; else nothing."""
+    """Return the digest of the prompts if a language model is used, else nothing.
+
+    A language model is used if `answers` is set or if one of the named models is one.
+    """
     return [digest()] if answers or any(_is_chat(models, name) for name in names) else []
 
 
 def _is_chat(models, name: str) -> bool:
     try:
         return models.is_chat(name)
-    except BadParameter:  # not declared, as its rows will say
+    except BadParameter:  # an undeclared model is reported in the rows
         return False
 
 
 def _signature(models, name: str) -> str:
-    """What a model is, as a text; of one that is not declared, the sentence that says so."""
+    """Return a model's signature, or for an undeclared model the error's text."""
     try:
         return models.signature(name)
     except BadParameter as error:
@@ -120,7 +135,10 @@ def _signature(models, name: str) -> str:
 
 
 def _builds(engine, plan: Plan) -> list[str]:
-    """The digests of the graphs of lines on documents; one that is not built is left out, as its rows will say."""
+    """Return the digests of the built graphs that lines name.
+
+    A graph that is not built is left out; the rows report it.
+    """
     found = []
     firsts = dict.fromkeys(
         instance.line.operators[0] for instance in plan.instances if build_of(instance.line)
@@ -134,15 +152,18 @@ def _builds(engine, plan: Plan) -> list[str]:
 
 
 def _stamps(engine, plan: Plan) -> list[str]:
-    """What the plan's operators depend on beside graph and models, such as a person's own solved questions or retrievers."""
+    """Return the stamps of what the plan's operators depend on besides graph and models.
+
+    Examples are a user's own solved questions and retrievers.
+    """
     operators = [operator for instance in plan.instances for operator in instance.line]
     if plan.drawn[0].source.is_corpus:
-        # What depends on more than its graph there is not of the graph.
+        # On documents, stamps of operators do not depend on the question's graph.
         graph, operators = None, [one for one in operators if one.on_documents]
     else:
         try:
             graph = plan.drawn[0].open(engine).graph
-        except BadInput:  # the question has no graph, as its rows will say
+        except BadInput:  # a question without a graph is reported in the rows
             return []
     stamps = [operator.stamp(graph, engine.environment) for operator in operators]
     return list(filter(None, stamps))

@@ -1,4 +1,4 @@
-"""Evaluations kept in SQLite: runs, their questions, and a row for each instance and question."""
+"""Store of evaluations in SQLite: runs, their questions, and a row per instance and question."""
 
 from __future__ import annotations
 
@@ -24,29 +24,39 @@ from core.sharing import check_may_change, forget_owner, made, why_not
 from core.types import Question, Usage
 
 STATEMENTS = (
-    """CREATE TABLE runs (
-  id INTEGER PRIMARY KEY, key TEXT NOT NULL, spec TEXT NOT NULL, created REAL NOT NULL, status TEXT NOT NULL)""",
-    """CREATE TABLE questions (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, place INTEGER NOT NULL, id TEXT NOT NULL, told TEXT NOT NULL,
-  PRIMARY KEY (run, place), UNIQUE (run, id))""",
-    """CREATE TABLE rows (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, instance TEXT NOT NULL, question TEXT NOT NULL,
-  outcome TEXT, error TEXT, states BLOB, UNIQUE (run, instance, question))""",
-    """CREATE INDEX runs_by_key ON runs (key)""",
+    "CREATE TABLE runs (\n"
+    "  id INTEGER PRIMARY KEY, key TEXT NOT NULL, spec TEXT NOT NULL, created REAL NOT NULL, "
+    "status TEXT NOT NULL)",
+    "CREATE TABLE questions (\n"
+    "  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, place INTEGER NOT NULL, "
+    "id TEXT NOT NULL, told TEXT NOT NULL,\n"
+    "  PRIMARY KEY (run, place), UNIQUE (run, id))",
+    "CREATE TABLE rows (\n"
+    "  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, instance TEXT NOT NULL, "
+    "question TEXT NOT NULL,\n"
+    "  outcome TEXT, error TEXT, states BLOB, UNIQUE (run, instance, question))",
+    "CREATE INDEX runs_by_key ON runs (key)",
 )
-SPENT = """CREATE TABLE IF NOT EXISTS spent (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, model TEXT NOT NULL, calls INTEGER NOT NULL, tokens_in INTEGER NOT NULL,
-  tokens_out INTEGER NOT NULL, PRIMARY KEY (run, model))"""  # made when first written to: stores from before it have none
-# "HopS" in the file's header
+# Created at the first write, because older stores lack this table.
+SPENT = (
+    "CREATE TABLE IF NOT EXISTS spent (\n"
+    "  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, model TEXT NOT NULL, "
+    "calls INTEGER NOT NULL, tokens_in INTEGER NOT NULL,\n"
+    "  tokens_out INTEGER NOT NULL, PRIMARY KEY (run, model))"
+)
+# The application number is "HopS" in the header of the file.
 SCHEMA = Schema("the evaluations", STATEMENTS, application=0x486F7053, version=1)
-OF = "of"  # in what is kept of an outcome: the instance and the question
+OF = "of"  # key in a saved outcome for its instance and question
 OWNED_AS = "evaluation"
 RUNNING, DONE, CANCELLED = "running", "done", "cancelled"
 
 
 @dataclass(frozen=True)
 class Run:
-    """One evaluation: what it was to do, when it was begun (seconds since 1970), and how far it is."""
+    """A saved evaluation: its specification, creation time and progress.
+
+    `created` is in seconds since 1970.
+    """
 
     id: int
     key: str
@@ -58,13 +68,13 @@ class Run:
 
     @property
     def total(self) -> int:
-        """The number of rows of the finished run."""
+        """Number of rows of the finished run."""
         return self.spec["sample"] * len(self.spec["instances"])
 
 
 @dataclass(frozen=True)
 class StoredRow:
-    """One instance on one question: what came of it, or the sentence that says why it failed."""
+    """Result of one instance on one question: an outcome, or the sentence of its error."""
 
     instance: str
     question: Question
@@ -73,9 +83,10 @@ class StoredRow:
 
 
 class Store:
-    """The evaluations in one file, made when first written to. Every row is a transaction of its own. Safe between threads.
+    """Evaluations in one SQLite file, which is created at the first write.
 
-    Raises StoreError, and writes nothing, where the file is damaged, of another program, or of a newer version.
+    Every row is a transaction of its own. The store is thread-safe. Raises StoreError, and writes
+    nothing, if the file is damaged, belongs to another program, or has a newer version.
     """
 
     def __init__(self, file: Path):
@@ -86,8 +97,12 @@ class Store:
         self._db.execute("PRAGMA foreign_keys = ON")
 
     def begin(self, spec: dict[str, Any], drawn: Sequence[Drawn], again: bool = False) -> Run:
-        """The newest run of that spec, taken up where it stopped, or a new one where there is none, it is another person's and not
-        finished, or `again` is asked for. Lines that are called otherwise by now, as after a row like them was added, are the same."""
+        """Return the newest run with this specification, to be resumed, or a new run.
+
+        A new run is created if there is none, if the run is unfinished and belongs to another user,
+        or if `again` is set. Runs that differ only in the names of their instances count as the
+        same, because a name may change when the catalogue gets a similar row.
+        """
         known = key(spec)
         with self._write():
             same = self._db.execute("SELECT max(id) FROM runs WHERE key = ?", (known,)).fetchone()[
@@ -121,7 +136,7 @@ class Store:
         error: str | None,
         states: dict | None,
     ) -> None:
-        """Write one row, in the place of an earlier one."""
+        """Save one row, replacing an earlier one."""
         facts = (
             None if outcome is None else _marked({**outcome.to_dict(), OF: [instance, question]})
         )
@@ -133,7 +148,7 @@ class Store:
             )
 
     def spend(self, run: int, usage: Mapping[str, Usage]) -> None:
-        """Write what a run has asked of language models so far, by name, in the place of what was written before."""
+        """Save a run's usage of each language model, replacing the earlier figures."""
         rows = [
             (run, name, one.calls, one.tokens_in, one.tokens_out) for name, one in usage.items()
         ]
@@ -144,7 +159,10 @@ class Store:
             self._db.executemany("INSERT OR REPLACE INTO spent VALUES (?, ?, ?, ?, ?)", rows)
 
     def spent(self, run: int) -> dict[str, Usage]:
-        """What a run has asked of language models so far, by name; nothing of one from before that was counted."""
+        """Return a run's usage of each language model, by name.
+
+        It is empty for runs that are older than this record.
+        """
         if not self._all("SELECT name FROM sqlite_master WHERE name = 'spent'"):
             return {}
         found = self._all(
@@ -153,17 +171,23 @@ class Store:
         return {name: Usage(*counts) for name, *counts in found}
 
     def finished(self, run: int) -> set[tuple[str, str]]:
-        """The (instance, question id) pairs that need not be run again: those without an error."""
+        """Return the (instance, question id) pairs without an error.
+
+        These need not be run again.
+        """
         return set(
             self._all("SELECT instance, question FROM rows WHERE run = ? AND error IS NULL", (run,))
         )
 
     def runs(self) -> list[Run]:
-        """Every run, the newest first."""
+        """Return all runs, newest first."""
         return [self.run(run) for (run,) in self._all("SELECT id FROM runs ORDER BY id DESC")]
 
     def run(self, run: int) -> Run:
-        """One run. Raises BadInput where there is none of that number."""
+        """Return one run.
+
+        Raises BadInput if there is none with that number.
+        """
         found = []
         if 0 < run < 1 << 63:
             found = self._all(
@@ -181,7 +205,7 @@ class Store:
             )
 
     def rows(self, run: int) -> list[StoredRow]:
-        """Every row of a run, in the order of the questions, then of the instances."""
+        """Return all rows of a run, ordered by question, then by instance."""
         known = {
             one.question.id: (place, one.question) for place, one in enumerate(self.drawn(run))
         }
@@ -204,13 +228,13 @@ class Store:
             ]
 
     def drawn(self, run: int) -> list[Drawn]:
-        """The questions of a run, in the order they are asked."""
+        """Return the questions of a run, in the order in which they are asked."""
         found = self._all("SELECT told FROM questions WHERE run = ? ORDER BY place", (run,))
         with self._as_damage():
             return [_drawn(text) for (text,) in found]
 
     def states(self, run: int, instance: str, question: str) -> dict | None:
-        """The frozen states of a row, for `core.snapshot.thaw_all`; None where none were kept."""
+        """Return the saved states of a row for `core.snapshot.thaw_all`, or None."""
         asked = "SELECT states FROM rows WHERE run = ? AND instance = ? AND question = ?"
         found = self._all(asked, (run, instance, question))
         with self._as_damage():
@@ -219,9 +243,12 @@ class Store:
             return None
 
     def take_over(self, before: int, run: int, instances: Sequence[str]) -> None:
-        """Give a run the finished rows of these instances that another run of the same questions has."""
+        """Copy the finished rows of these instances from another run of the same questions."""
         marks = ", ".join("?" * len(instances))
-        copied = "SELECT ?, instance, question, outcome, error, states FROM rows WHERE run = ? AND error IS NULL"
+        copied = (
+            "SELECT ?, instance, question, outcome, error, states FROM rows WHERE run = ? AND "
+            "error IS NULL"
+        )
         with self._write():
             self._db.execute(
                 f"INSERT OR IGNORE INTO rows {copied} AND instance IN ({marks})",
@@ -229,14 +256,20 @@ class Store:
             )
 
     def delete(self, run: int) -> None:
-        """Remove a run with its rows. Raises NotAllowed where it is another person's."""
+        """Delete a run with its rows.
+
+        Raises NotAllowed if it belongs to another user.
+        """
         check_may_change(OWNED_AS, str(run))
         with self._write():
             self._db.execute("DELETE FROM runs WHERE id = ?", (run,))
             forget_owner(OWNED_AS, str(run))
 
     def _renamed(self, spec: dict[str, Any]) -> int | None:
-        """The newest run that differs from this spec in what its instances are called alone; one that cannot be read is none."""
+        """Return the newest run that differs from a specification only in the names of instances.
+
+        Unreadable runs are skipped.
+        """
         wanted = _unnamed(json.loads(_json(spec)))
         for run, text in self._db.execute("SELECT id, spec FROM runs ORDER BY id DESC").fetchall():
             with suppress(ValueError, KeyError, TypeError):
@@ -245,22 +278,25 @@ class Store:
         return None
 
     def _anothers(self, run: int) -> bool:
-        """Whether a run is another person's, and something is left to do that would change it."""
+        """Return whether an unfinished run belongs to another user."""
         known = self.run(run)
         return known.done < known.total and bool(why_not(OWNED_AS, str(run)))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             self._db.close()
 
     @contextmanager
     def _as_damage(self) -> Iterator[None]:
-        """What cannot be read of a row, as a sentence."""
+        """Turn errors of reading a damaged row into StoreError."""
         try:
             yield
         except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
-            sentence = f"The evaluations in {self.file} are damaged ({error}). The file was left as it is; move it away to begin anew."
+            sentence = (
+                f"The evaluations in {self.file} are damaged ({error}). The file was left as it "
+                f"is; move it away to begin anew."
+            )
             raise StoreError(sentence) from error
 
     @contextmanager
@@ -274,12 +310,12 @@ class Store:
 
 
 def evaluations_file() -> Path:
-    """The person's evaluations."""
+    """Return the file of the user's evaluations."""
     return home() / "evaluations.sqlite"
 
 
 def _unnamed(spec: dict[str, Any]) -> dict[str, Any]:
-    """A spec without what its instances are called."""
+    """Return a specification without the names of its instances."""
     return {
         **spec,
         "instances": [
@@ -298,7 +334,10 @@ def _marked(value: dict[str, Any]) -> str:
 
 
 def _read(text: str) -> dict[str, Any]:
-    """What `_marked` wrote, or an earlier version without a digest. Raises ValueError where it is another."""
+    """Read what `_marked` wrote, also in the earlier form without a digest.
+
+    Raises ValueError if the digest does not match.
+    """
     return digests.check_marked(json.loads(text))
 
 
@@ -310,7 +349,7 @@ def _outcome(text: str, instance: str, question: str) -> Outcome:
 
 
 def _drawn_text(one: Drawn) -> str:
-    """The text that `_drawn` reads."""
+    """Return a drawn question as the text that `_drawn` reads."""
     return _marked(
         {"question": to_plain(one.question), "set": one.set, "graph": one.source.saved_as}
     )

@@ -1,4 +1,4 @@
-"""The sources of saved evaluations."""
+"""Sources in the specifications of saved evaluations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from core.sources import CorpusSource, GraphSource, Source
 
 
 def read_source(text: str) -> Source:
-    """The source that is saved by a text: a graph by its name, a corpus by its name behind `corpus:`.
+    """Return the source that a saved text stands for.
+
+    A graph is saved by its name, a corpus by its name after `corpus:`.
 
     >>> from core.evaluation.runs.written import read_source
     >>> read_source("corpus:letters"), read_source("towns")
@@ -20,5 +22,5 @@ def read_source(text: str) -> Source:
 
 
 def sources_of(spec: Mapping[str, Any]) -> list[Source]:
-    """What the questions of a run are asked of, by its spec."""
+    """Return the sources that the questions of a run are asked of, from its specification."""
     return [read_source(name) for name, _ in spec["graphs"]]

@@ -1,1 +1,1 @@
-"""The search for a method that answers a set of questions best."""
+"""Search for the method that answers a set of questions best."""

@@ -1,4 +1,4 @@
-"""What a search is to find: the space it draws lines from, its tuning questions and its budget."""
+"""Configuration of a search: design space, tuning questions and budget."""
 
 from __future__ import annotations
 
@@ -19,11 +19,19 @@ COSTS = ("seconds", "tokens")
 
 @dataclass(frozen=True, eq=False)
 class SearchConfig:
-    """What is to be searched: the space, the tuning questions (a plan without a language model's answers), and the budget.
+    """Configuration of a search.
 
-    `quality` names a metric that is a share, `cost` is seconds or tokens; `budget` is the mean cost a question that a line may
-    have. `trials` lines are tried. Where lines may ask a language model, it is asked about `calls` times in all and no line is begun
-    after that; more may be allowed later, as more trials.
+    Parameters
+    ----------
+    tuning : the tuning questions. The plan has answers of a language model only if lines may ask
+        one.
+    space : the design space.
+    quality : name of a metric that is a share.
+    cost : seconds or tokens.
+    budget : mean cost per question that a line may have, in the unit of `cost`.
+    trials : number of lines to try. It can be raised later.
+    calls : about how many times a language model may be asked in all, if lines may ask one. No line
+        is begun after that. It can be raised later.
     """
 
     tuning: Plan
@@ -36,14 +44,18 @@ class SearchConfig:
 
     @property
     def asks(self) -> bool:
-        """Whether lines may ask a language model, as such for documents may; those on triples name it as a ranker."""
+        """True if lines may ask a language model directly.
+
+        Only lines for documents do so. Lines on triples name a language model as a ranker.
+        """
         return isinstance(self.space, TextSpace) and self.space.asks
 
     def __post_init__(self) -> None:
         chosen = metric(self.quality)
         if not chosen.quality or chosen.base == "judge@1":
             raise BadParameter(
-                f"{self.quality} is no quality to search by; take a share such as reader_hit@1 or path_recall@32."
+                f"{self.quality} is no quality to search by; take a share such as reader_hit@1 or "
+                "path_recall@32."
             )
         if self.cost not in COSTS:
             raise BadParameter(f"A budget is one of {' or '.join(COSTS)}, not of {self.cost}.")
@@ -57,7 +69,10 @@ class SearchConfig:
             )
 
     def key(self, models) -> str:
-        """The key of the search: all that its trials depend on, without how many of them or of calls are wanted."""
+        """Return the key of the search: a digest of all that its trials depend on.
+
+        The wanted numbers of trials and calls are not part of it.
+        """
         spec = self.tuning.spec("\n".join(map(models.signature, self.space.models())))
         del spec["instances"], spec["models"]
         spec |= {

@@ -1,4 +1,4 @@
-"""What a search found as a plotly picture."""
+"""Result of a search as a plotly plot."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ TRIED, FRONT, UNSEEN, PUBLISHED = LINE, COLOURS[0], COLOURS[2], COLOURS[1]
 def found_figure(
     points: Sequence[Point], verdict: SearchVerdict | None, quality: str, cost: str, budget: float
 ) -> Figure:
-    """Quality against cost: every line tried (those given up small and hollow), the front as a line, the budget, and from the
-    verdict the published lines and the chosen points on unseen questions."""
+    """Plot quality against cost of the lines that a search tried.
+
+    Abandoned lines are small and hollow, and the front is a line. The plot also has the budget and,
+    from the verdict, the published lines and the chosen points on unseen questions.
+    """
     import plotly.graph_objects as go
 
     figure, best = go.Figure(), front(tuple(points))
@@ -60,7 +63,7 @@ def found_figure(
     if verdict is not None:
         _unseen(figure, verdict, quality, cost)
     figure.add_vline(x=budget, line={"color": PUBLISHED, "width": 1, "dash": "dash"})
-    # annotations stand at the exponent where an axis is logarithmic
+    # On a logarithmic axis, annotations are positioned by the exponent.
     place = math.log10(budget) if cost == "seconds" else budget
     figure.add_annotation(
         x=place,
@@ -83,7 +86,7 @@ def found_figure(
 
 
 def _unseen(figure: Figure, verdict: SearchVerdict, quality: str, cost: str) -> None:
-    """The published lines and the chosen points on unseen questions, with 95 % intervals."""
+    """Add the published lines and the chosen points on unseen questions, with 95 % intervals."""
     chosen = {
         f"{one.point.number}": (f"{one.point.number}", one.figures) for one in verdict.against
     }
@@ -125,7 +128,8 @@ def _unseen(figure: Figure, verdict: SearchVerdict, quality: str, cost: str) -> 
             marker={"color": colour, "size": 11, "symbol": symbol},
             name=group,
             hovertext=[
-                f"<b>{escape(name)}</b><br>{shown(quality, one[quality].mean)} at {shown(cost, one[cost].mean)}"
+                f"<b>{escape(name)}</b><br>{shown(quality, one[quality].mean)} at "
+                f"{shown(cost, one[cost].mean)}"
                 for name, one in known.items()
             ],
             hoverinfo="text",
@@ -137,4 +141,7 @@ def _hover(point: Point, quality: str, cost: str) -> str:
     words = escape(point.line.words()).replace(" → ", " →<br>")
     end = f"<br>given up after {tried.asked} questions: {tried.stopped}" if tried.stopped else ""
     end += f"<br>{escape(tried.words())}" if tried.failed else ""
-    return f"<b>{point.number}</b> {words}<br>{shown(quality, tried.quality)} at {shown(cost, tried.cost)}{end}"
+    return (
+        f"<b>{point.number}</b> {words}<br>{shown(quality, tried.quality)} at "
+        f"{shown(cost, tried.cost)}{end}"
+    )

@@ -1,4 +1,4 @@
-"""Lines that a search has tried, and those of them that no other beats."""
+"""Lines that a search has tried, and their Pareto front."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.operators.base import Line
 
 @dataclass(frozen=True)
 class Point:
-    """A line that was tried; `number` is its place among those."""
+    """A line that was tried; `number` is its position in the order of trials."""
 
     number: int
     line: Line
@@ -20,12 +20,12 @@ class Point:
 
     @property
     def whole(self) -> bool:
-        """Whether it met every question within the budget, and answered any."""
+        """True if the line was asked all questions within the budget and answered any."""
         return not self.tried.stopped and self.tried.answered > 0
 
     @property
     def instance(self) -> Instance:
-        """The line as an instance, named after its place."""
+        """The line as an instance, named after its number."""
         return Instance(
             repr(self.line),
             f"Line {self.number} of a search",
@@ -35,7 +35,10 @@ class Point:
 
 
 def front(points: tuple[Point, ...]) -> tuple[Point, ...]:
-    """The points within the budget that no other beats in cost and quality, the best quality first; of equal ones the first tried."""
+    """Return the Pareto front of cost and quality within the budget, best quality first.
+
+    Of equal points only the one tried first is included.
+    """
     whole = {str(point.number): point for point in points if point.whole}
     best = pareto({name: (point.tried.cost, point.tried.quality) for name, point in whole.items()})
     chosen: dict[tuple[float, float], Point] = {}

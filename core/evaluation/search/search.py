@@ -1,4 +1,7 @@
-"""Find me an instance: the design space searched on tuning questions under a budget, and kept so that it can go on."""
+"""Search of the design space on tuning questions under a budget.
+
+A search is saved, so that it can be resumed.
+"""
 
 from __future__ import annotations
 
@@ -38,24 +41,28 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
-RANDOM = 10  # lines drawn by lot before the sampler leans on what it has seen
-REPEATS = 3  # so many proposals for each line that is to be tried; the sampler may name one again
-WORDS = 90  # letters of the line that is being tried, as far as they are told
-TRIED, LINE = "tried", "line"  # what is kept with each proposal
-CALLS = "calls"  # what is kept of the whole: how often language models were asked
+RANDOM = 10  # random lines before the sampler uses earlier results
+REPEATS = 3  # maximum proposals per wanted line, because the sampler may propose a line again
+WORDS = 90  # maximum letters shown of the line that is being tried
+TRIED, LINE = "tried", "line"  # keys of the attributes that are saved with each proposal
+CALLS = "calls"  # key of the study's attribute that counts language-model calls
 
 
 @dataclass
 class Search:
-    """A search by its settings. Calling it with its job makes the trials that are left; the points, in the order tried.
+    """A search of the design space; calling it with its job returns the points in trial order.
 
-    The sampler is Optuna's multi-objective tree-structured Parzen estimator (Ozaki et al., 2020), given quality, cost and
-    whether the budget was kept. First every way of retrieving is tried once, the rest of the line by lot. What is proposed
-    depends on the seed and on what was found before alone, so that a search taken up again goes on as if it had never
-    stopped. Of seconds the sampler is given the nearest power of two, so that small differences of the clock do not steer it;
-    large ones do. Tokens are given as they are. Seconds are those of the operators, measured in this process with nothing shared or
-    remembered from line to line, models and indexes loaded before: one question after the other, or where a line asks a server as many
-    at a time as that answers as fast as one (`Trial`).
+    The sampler is Optuna's multi-objective tree-structured Parzen estimator (Ozaki et al., 2020).
+    It is given the quality, the cost and whether the budget was kept. First every way of retrieving
+    is tried once, with the rest of the line drawn at random. Proposals depend on the seed and on
+    earlier results alone, so a resumed search continues as if it had never stopped. Seconds are
+    rounded to the nearest power of two for the sampler, so that small differences of the clock have
+    no influence, while large ones do. Tokens are passed as they are.
+
+    Seconds are those of the operators, measured in this process. Nothing is shared or cached
+    between lines, and models and indexes are loaded before. Questions run one after the other. If a
+    line asks a server, as many run at a time as the server answers as fast as a single one
+    (`Trial`).
     """
 
     config: SearchConfig
@@ -64,21 +71,25 @@ class Search:
 
     @cached_property
     def file(self) -> Path:
-        """Where its trials are kept: one line of JSON after the other, by Optuna's journal."""
+        """File of the trials: one line of JSON each, in the format of Optuna's journal."""
         folder = home() / "searches"
         folder.mkdir(exist_ok=True)
         return folder / f"{self.config.key(self.environment.models)}.jsonl"
 
     def points(self) -> tuple[Point, ...]:
-        """What was tried so far, in order; nothing where the search was never begun."""
+        """Return the lines tried so far, in order; empty if the search was never begun."""
         return _points(_study(self.file)) if self.file.exists() else ()
 
     def calls(self) -> int:
-        """How often language models were asked so far."""
+        """Return the number of language-model calls so far."""
         return _called(_study(self.file)) if self.file.exists() else 0
 
     def __call__(self, job: Job) -> tuple[Point, ...]:
-        """Raises Cancelled, and BadInput where another process is at the same search; what is done is kept."""
+        """Run the remaining trials.
+
+        Raises Cancelled, and BadInput if another process runs the same search. Finished trials stay
+        saved.
+        """
         with _alone(self.file):
             study = _study(self.file)
             self._tidy(study)
@@ -100,7 +111,10 @@ class Search:
         )
 
     def _next(self, study: optuna.Study, job: Job) -> bool:
-        """Ask for a line, try it, and tell what came of it; whether it was a new one."""
+        """Draw a line, try it and report its figures to the sampler.
+
+        Return whether the line was a new one.
+        """
         from optuna.samplers import TPESampler
 
         number, starts = len(_finished_trials(study)), self.config.space.starts
@@ -119,7 +133,7 @@ class Search:
         known = next((point.tried for point in points if repr(point.line) == repr(line)), None)
         try:
             tried = known or self._tried(line, points, study, job)
-        except OutOfCalls:  # it is proposed again where more calls are allowed
+        except OutOfCalls:  # the line is proposed again once more calls are allowed
             study.tell(trial, state=_state("FAIL"))
             return False
         trial.set_user_attr(LINE, repr(line))
@@ -148,7 +162,8 @@ class Search:
             cold=True,
         )
         warm(this, self.environment, self.ask, job.quiet)
-        # its graph is opened, built first where that is soon done, and its vectors are read
+        # Open the line's graph before the timing, after a short build if needed, and read its
+        # vectors.
         if plan.drawn[0].source.is_corpus:
             self._opened(line, job)
         job.report(f"{far}. Now: {shorten(line.words(), WORDS)}", job.fraction)
@@ -170,14 +185,17 @@ class Search:
                 study.set_user_attr(CALLS, _called(study) + trial.calls)
 
     def _opened(self, line: Line, job: Job) -> None:
-        """Opens the graph of a line on documents; what fails here fails again in every question, which says so."""
+        """Open the graph of a line on documents.
+
+        An error here occurs again in every question, where it is reported.
+        """
         far = job.text
 
         def advanced(text: str, share: float | None) -> None:
             job.report(f"{far}. {text}", job.fraction)
 
         try:
-            # no call is spent on it
+            # Without the model, this costs no call.
             asked = replace(self.ask(self.config.tuning.drawn[0]), model=False)
             LaneRun(asked, line, self.environment).retrieve(Progress(Watch(job.check, advanced)))
         except Cancelled:
@@ -186,7 +204,7 @@ class Search:
             log.info("Warming up: %s", error)
 
     def _as_sampled(self, cost: float) -> float:
-        """A cost as the sampler hears it."""
+        """Return a cost as the sampler gets it."""
         return 2.0 ** round(math.log2(cost)) if self.config.cost == "seconds" and cost > 0 else cost
 
     def _tell(self, job: Job, study: optuna.Study, spent: list[float]) -> None:
@@ -203,13 +221,16 @@ class Search:
         job.report(", ".join(words), len(points) / self.config.trials)
 
     def _tidy(self, study: optuna.Study) -> None:
-        """Drop proposals that were being tried when the search was stopped; they are proposed again."""
+        """Discard proposals that were being tried when the search was stopped.
+
+        They are proposed again.
+        """
         for trial in study.get_trials(deepcopy=False, states=(_state("RUNNING"),)):
             study.tell(trial.number, state=_state("FAIL"))
 
 
 def _points(study: optuna.Study) -> tuple[Point, ...]:
-    """The lines tried, each once."""
+    """Return the lines tried, each once."""
     found: dict[str, dict[str, Any]] = {}
     for trial in _finished_trials(study):
         found.setdefault(trial.user_attrs[LINE], trial.user_attrs[TRIED])
@@ -220,7 +241,7 @@ def _points(study: optuna.Study) -> tuple[Point, ...]:
 
 
 def _called(study: optuna.Study) -> int:
-    """How often language models were asked."""
+    """Return the number of language-model calls."""
     return int(study.user_attrs.get(CALLS, 0))
 
 
@@ -240,7 +261,7 @@ def _state(name: str):
 
 
 def _study(file: Path) -> optuna.Study:
-    """The study of a file, begun where it is new."""
+    """Return the study of a file, created if it is new."""
     import optuna
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
@@ -248,8 +269,9 @@ def _study(file: Path) -> optuna.Study:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna.create_study(
         storage=JournalStorage(
+            # On other systems the backend's default lock is a symbolic link.
             JournalFileBackend(str(file), JournalFileOpenLock(str(file)) if WINDOWS else None)
-        ),  # else by a link
+        ),
         study_name=file.stem,
         directions=["maximize", "minimize"],
         load_if_exists=True,
@@ -257,13 +279,13 @@ def _study(file: Path) -> optuna.Study:
 
 
 def _mixed(seed: int, number: int) -> int:
-    """A seed for the proposal of that number."""
+    """Return a seed for the proposal with this number."""
     return int.from_bytes(hashlib.sha256(f"{seed}\n{number}".encode()).digest()[:4], "big")
 
 
 @contextmanager
 def _alone(file: Path) -> Iterator[None]:
-    """Keeps other processes from the same search, and takes off a last line of which only a part was written."""
+    """Lock a search against other processes, and remove an incomplete last line of its file."""
 
     def busy() -> None:
         raise BadInput(

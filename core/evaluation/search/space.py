@@ -1,4 +1,7 @@
-"""The design space of operators, as data: which may come where, with which values; every line drawn from it can be run."""
+"""Design space of operators as data: allowed positions and values.
+
+Every line drawn from the space can run.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,10 @@ NONE = "none"
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from `low` to `high`, both included; `log` draws them evenly in ratios."""
+    """Numbers from `low` to `high`, both included.
+
+    With `log` they are drawn evenly on a logarithmic scale.
+    """
 
     low: float
     high: float
@@ -40,14 +46,17 @@ class Range:
 
 @dataclass(frozen=True)
 class Alternative:
-    """An operator of a stage, with what its parameters may be: a range, or a choice of values."""
+    """An operator of a stage with the possible values of its parameters.
+
+    The values of a parameter are a range or a tuple of choices.
+    """
 
     cls: type[Operator]
     name: str
     free: Mapping[str, Range | tuple[Any, ...]]
 
     def drawn(self, trial: BaseTrial) -> Operator:
-        """The operator with values that `trial` suggests."""
+        """Return the operator with the values that a trial suggests."""
         types = {parameter.name: parameter.type for parameter in parameters(self.cls)}
         return make(
             self.cls,
@@ -60,14 +69,18 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Space:
-    """For each stage the operators to choose from."""
+    """Design space of lines on triples: the operators to choose from at each stage."""
 
     stages: Mapping[str, tuple[Alternative, ...]]
 
     def line(self, trial: BaseTrial) -> Line:
-        """A line with what `trial` suggests: a way to retrieve, what it needs before it, perhaps a refinement, and the answer."""
+        """Return a line with the values that a trial suggests.
+
+        It has a way to retrieve, the operators that this needs before it, perhaps a refinement, and
+        the answer.
+        """
         retrieve = self._drawn(trial, "retrieve")
-        assert retrieve is not None  # a space without any is refused
+        assert retrieve is not None  # `space` refuses a space that cannot retrieve
         before: tuple[Operator, ...] = ()
         if unfit((), retrieve):
             before = tuple(
@@ -81,15 +94,15 @@ class Space:
 
     @property
     def starts(self) -> tuple[dict[str, str], ...]:
-        """Each way to retrieve, as a beginning of what is suggested."""
+        """First suggestions: each way to retrieve."""
         return tuple({"retrieve": one.name} for one in self.stages["retrieve"])
 
     def described(self) -> dict[str, list[list[Any]]]:
-        """The space as JSON can hold it."""
+        """Return the space as values for JSON."""
         return described(self.stages)
 
     def models(self) -> tuple[str, ...]:
-        """The models and roles that lines of the space may name."""
+        """Return the models and roles that lines of the space may name."""
         return models_of(one for here in self.stages.values() for one in here)
 
     def _drawn(self, trial: BaseTrial, stage: str, optional: bool = False) -> Operator | None:
@@ -101,9 +114,16 @@ class Space:
 
 
 def space(models, kinds: Iterable[str] = USUAL, file: Path = FILE) -> Space:
-    """The space of a file, of operators of these kinds and of the models that are here; `models` is the registry.
+    """Return the space of a file, restricted to some kinds of operators and available models.
 
-    Raises BadParameter for an unknown kind, operator or parameter, and where nothing is left to retrieve with.
+    Raises BadParameter for an unknown kind, operator or parameter, or if nothing is left to
+    retrieve with.
+
+    Parameters
+    ----------
+    models : the model registry.
+    kinds : kinds of operators (`KINDS`).
+    file : the TOML file of the space.
     """
     kinds = tuple(kinds)
     for kind in kinds:
@@ -129,7 +149,7 @@ def space(models, kinds: Iterable[str] = USUAL, file: Path = FILE) -> Space:
 
 
 def described(stages: Mapping[str, Iterable[Alternative]]) -> dict[str, Any]:
-    """The alternatives of stages as JSON can hold them."""
+    """Return the alternatives of stages as values for JSON."""
     return {
         stage: [[one.name, {k: _range_list(free) for k, free in one.free.items()}] for one in found]
         for stage, found in stages.items()
@@ -137,7 +157,7 @@ def described(stages: Mapping[str, Iterable[Alternative]]) -> dict[str, Any]:
 
 
 def models_of(alternatives: Iterable[Alternative]) -> tuple[str, ...]:
-    """The models and roles that operators may name, without the answer's."""
+    """Return the models and roles that operators may name, except for the answer."""
     found = []
     for one in alternatives:
         for parameter in parameters(one.cls):
@@ -154,7 +174,10 @@ def models_of(alternatives: Iterable[Alternative]) -> tuple[str, ...]:
 def alternative(
     row: Mapping[str, Any], stage: str, models, kinds: tuple[str, ...], file: str = FILE.name
 ) -> Alternative | None:
-    """A row of the file; None where it is not asked for or lacks every model. Raises BadParameter."""
+    """Return a row of the file as an alternative.
+
+    It is None if the row is not wanted or if all its models are missing. Raises BadParameter.
+    """
     cls, kind = operator_class(row["operator"], file), row.get("kind", "published")
     if cls.stage != stage or kind not in KINDS:
         raise BadParameter(
@@ -184,14 +207,17 @@ def alternative(
 
 
 def _values(one: Alternative, parameter: Parameter) -> tuple[str, ...]:
-    """What a parameter that names models may be."""
+    """Return the possible values of a parameter that names models."""
     free = one.free.get(parameter.name, (parameter.default,))
-    assert not isinstance(free, Range)  # of numbers
+    assert not isinstance(free, Range)  # ranges are for numbers
     return free
 
 
 def _here(expression: str, models, chat: bool) -> bool:
-    """Whether all models of an expression are here, and none is a language model unless `chat`."""
+    """Return whether all models of an expression are available.
+
+    None of them may be a language model unless `chat` is set.
+    """
     return all(
         models.info(name).present and (chat or models.info(name).kind != "chat")
         for name in names(expression)

@@ -1,4 +1,8 @@
-"""The design space of lines on documents: what may bring chunks, entities, relations and reports, put together so that it can be run."""
+"""Design space of lines on documents.
+
+It holds the operators that retrieve chunks, entities, relations and reports, in combinations that
+can run.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +25,24 @@ if TYPE_CHECKING:
 FILE = Path(__file__).with_name("space_texts.toml")
 WAY, TOGETHER = "way", "parts put together"
 PARTS = ("nodes", "relations", "chunks", "communities")
-ALWAYS = "chunks"  # the part that every line brings
-ASKING = "llm"  # the kind of lines that ask a language model
+ALWAYS = "chunks"  # the part that every line retrieves
+ASKING = "llm"  # kind of the lines that ask a language model
 STAGES = {**dict.fromkeys(PARTS, "retrieve"), "refine": "refine", "generate": "generate"}
 
 
 @dataclass(frozen=True)
 class Whole:
-    """A line as a whole, each of its operators with what its parameters may be, on one of some graphs."""
+    """A complete line with the possible values of its operators' parameters.
+
+    `builds` are the graphs to choose from.
+    """
 
     name: str
     builds: tuple[str, ...]
     operators: tuple[Alternative, ...]
 
     def drawn(self, trial: BaseTrial) -> Line:
-        """The line with values that `trial` suggests."""
+        """Return the line with the values that a trial suggests."""
         if len(self.builds) > 1:
             build = trial.suggest_categorical(f"{self.name}: graph", self.builds)
         else:
@@ -45,16 +52,27 @@ class Whole:
 
 @dataclass(frozen=True)
 class TextSpace:
-    """For each part of what a prompt shows the operators that may bring it; the graphs with what they hold; what others need before them.
-    Beside what can be put together of these, `whole` lines.
+    """Design space of lines on documents.
+
+    `stages` holds the operators that can retrieve each part of a prompt. `graphs` pairs the parts
+    that graphs hold with the builds of these graphs. `needs` holds the operators that must come
+    before others. `whole` holds complete lines, which are drawn besides the combinations.
 
     >>> import optuna
     >>> from core.evaluation.search.space_texts import text_space
     >>> from core.models.base import NoModels
     >>> class Here(NoModels):
     ...     def info(self, name): return type("Info", (), {"present": True, "kind": "encoder"})
-    >>> chosen = {"way": "parts put together", "nodes": "none", "relations": "none", "chunks": "SparseChunks", "communities": "none"}
-    >>> text_space(Here()).line(optuna.trial.FixedTrial(chosen | {"SparseChunks.keep": 4, "SparseChunks.by": "bm25"}))
+    >>> chosen = {
+    ...     "way": "parts put together",
+    ...     "nodes": "none",
+    ...     "relations": "none",
+    ...     "chunks": "SparseChunks",
+    ...     "communities": "none",
+    ... }
+    >>> text_space(Here()).line(
+    ...     optuna.trial.FixedTrial(chosen | {"SparseChunks.keep": 4, "SparseChunks.by": "bm25"})
+    ... )
     BuiltGraph() >> SparseChunks() >> ContextTables() >> AnswerFromTables()
     """
 
@@ -65,7 +83,7 @@ class TextSpace:
     asks: bool = False  # whether lines may ask a language model
 
     def line(self, trial: BaseTrial) -> Line:
-        """A line with what `trial` suggests."""
+        """Return a line with the values that a trial suggests."""
         ways = [TOGETHER, *(one.name for one in self.whole)]
         way = trial.suggest_categorical(WAY, ways) if len(ways) > 1 else TOGETHER
         if way != TOGETHER:
@@ -82,14 +100,14 @@ class TextSpace:
 
     @property
     def starts(self) -> tuple[dict[str, str], ...]:
-        """Each way to bring chunks and each whole line, as a beginning of what is suggested."""
+        """First suggestions: each way to retrieve chunks, and each complete line."""
         return (
             *({WAY: TOGETHER, ALWAYS: one.name} for one in self.stages[ALWAYS]),
             *({WAY: one.name} for one in self.whole),
         )
 
     def described(self) -> dict[str, Any]:
-        """The space as JSON can hold it."""
+        """Return the space as values for JSON."""
         graphs = [[sorted(holds), list(builds)] for holds, builds in self.graphs]
         whole = {
             one.name: [list(one.builds), described({"line": one.operators})["line"]]
@@ -104,7 +122,7 @@ class TextSpace:
         }
 
     def models(self) -> tuple[str, ...]:
-        """The models and roles that lines of the space may name."""
+        """Return the models and roles that lines of the space may name."""
         needed = [Alternative(type(one), type(one).__name__, {}) for one in self.needs.values()]
         parts = [one for here in self.stages.values() for one in here]
         chat = ("answer",) if self.asks else ()
@@ -120,7 +138,7 @@ class TextSpace:
         )
 
     def _before(self, found: list[Operator], operator: Operator) -> list[Operator]:
-        """What has to come before an operator that reads what nothing gives yet."""
+        """Return the operators that must come before an operator to supply its inputs."""
         added: list[Operator] = []
         for need in (*operator.reads, *operator.reads_any[:1]):
             if not any(need in other.writes for other in (*found, *added)) and need in self.needs:
@@ -131,7 +149,7 @@ class TextSpace:
         return added
 
     def _graph(self, trial: BaseTrial, found: Iterable[Operator]) -> str:
-        """A graph that holds what these operators read and bring."""
+        """Return a graph that holds what these operators read and retrieve."""
         wanted = {name for one in found for name in (*one.reads, *one.writes) if name in PARTS}
         number, builds = next(
             (number, builds)
@@ -151,8 +169,17 @@ class TextSpace:
 
 
 def text_space(models, kinds: Iterable[str] = ("published",), file: Path = FILE) -> TextSpace:
-    """The space of a file, of the models that are here; `models` is the registry. Lines that ask a language model are left out unless
-    `llm` is among the kinds. Raises BadParameter for an unknown operator or parameter, and where nothing is left that brings chunks."""
+    """Return the space of a file, restricted to available models.
+
+    Lines that ask a language model are left out unless `llm` is among the kinds. Raises
+    BadParameter for an unknown operator or parameter, or if nothing is left that retrieves chunks.
+
+    Parameters
+    ----------
+    models : the model registry.
+    kinds : kinds of operators to include.
+    file : the TOML file of the space.
+    """
     table, kinds = tomllib.loads(file.read_text("utf-8")), tuple(kinds)
     needs = {
         name: make(operator_class(one, file.name), {})
@@ -180,7 +207,11 @@ def text_space(models, kinds: Iterable[str] = ("published",), file: Path = FILE)
 
 
 def _whole(row: Mapping[str, Any], models, kinds: tuple[str, ...], file: str) -> Whole | None:
-    """A line of the file; None where it asks a language model unwished, or lacks a model. Raises BadParameter."""
+    """Return a complete line of the file.
+
+    It is None if it asks a language model although that is not wanted, or if a model is missing.
+    Raises BadParameter.
+    """
     if row.get("kind") == ASKING and ASKING not in kinds:
         return None
     found = []

@@ -1,4 +1,4 @@
-"""One line tried on the tuning questions: how good it is, what it costs, and when to give it up."""
+"""Trial of one line on the tuning questions: quality, cost and early stopping."""
 
 from __future__ import annotations
 
@@ -29,11 +29,13 @@ DOMINATED = "beaten already"
 
 @dataclass(frozen=True)
 class TrialFigures:
-    """The figures of a line on the first `asked` questions: mean quality, to which `failed` ones add 0, and mean cost of the others.
+    """Figures of a line on the first `asked` questions.
 
-    `stopped` says why no more were asked; then the cost is at least this where it is over the budget. `error` says why
-    questions failed, sentences of one kind counted together. These are the readings of an evaluation's `Summary`. `calls` of language
-    models were made.
+    `quality` is the mean quality, to which failed questions add 0. `cost` is the mean cost of the
+    questions that did not fail. `stopped` says why the trial ended early; if it exceeded the
+    budget, the cost is a lower bound. `error` gives the reasons of failures, similar ones counted
+    together. These figures have the same definitions as those of an evaluation's `Summary`. `calls`
+    is the number of language-model calls.
     """
 
     quality: float
@@ -46,25 +48,28 @@ class TrialFigures:
 
     @property
     def answered(self) -> int:
-        """The questions asked that did not fail."""
+        """Number of questions that were asked and did not fail."""
         return self.asked - self.failed
 
     def words(self) -> str:
-        """`2 of 40 answered, 38 failed: ...` with the reasons; empty where no question failed."""
+        """Return `2 of 40 answered, 38 failed: ...` with the reasons, or an empty text.
+
+        It is empty if no question failed.
+        """
         return answered(self.answered, self.failed, self.error)
 
 
 class OverBudget(Exception):
-    """The line has used what all questions together may cost."""
+    """The line has used the budget of all questions."""
 
 
 class OutOfCalls(Exception):
-    """Language models were asked as often as they may be."""
+    """The limit of language-model calls is reached."""
 
 
 @dataclass(frozen=True)
 class _Answered:
-    """One question of a trial: its quality where it has one, what it cost, the calls of language models, and why it failed."""
+    """One question of a trial: quality (if it has one), cost, language-model calls and error."""
 
     score: float | None
     cost: float
@@ -74,16 +79,16 @@ class _Answered:
 
 @dataclass
 class _Sum:
-    """The first questions of a trial, added up in their order."""
+    """Running sum over the first questions of a trial, in their order."""
 
     scores: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     spent: float = 0.0
     asked: int = 0
-    dearest: _Answered | None = None  # the most that a question so far cost, and asked
+    dearest: _Answered | None = None  # highest cost, and most calls, of a question so far
 
     def add(self, one: _Answered) -> None:
-        """One more."""
+        """Add one more question."""
         self.scores += [] if one.score is None else [one.score]
         self.errors += [one.error] if one.error else []
         self.spent, self.asked = self.spent + one.cost, self.asked + 1
@@ -93,18 +98,22 @@ class _Sum:
 
 @dataclass
 class Trial:
-    """A line on its way through the questions of a plan.
+    """Trial of lines on the questions of a plan.
 
-    `quality` and `cost` name metrics. Costs never fall, so a line that has used the budget of all questions before the last of
-    them is given up, in the middle of a question where the cost is seconds; and so is one of which `dominated(quality, cost)`
-    says that a known line is better even if every question that is left were answered rightly and cost nothing. A line that
-    may yet come onto the front is thus never given up. Before a question it is looked at whether language models may still be asked
-    (`most_calls`, None: without end); one that has begun is ended. An answer is asked for only where the quality is told from it.
+    `quality` and `cost` name metrics. Costs never fall, so a line is abandoned as soon as it has
+    used the budget of all questions. If the cost is seconds, this happens even within a question. A
+    line is also abandoned if `dominated(quality, cost)` is true for it with all remaining questions
+    correct and free. So a line that may still reach the front is never abandoned. Before each
+    question, the trial checks that language models may still be asked (`most_calls`, None for no
+    limit). A question that has begun is finished. An answer is requested only if the quality
+    depends on it.
 
-    Where the line asks a server, many questions are in flight, and are judged in their order, so that the figures are those of one at a
-    time. Where calls are counted, none is begun that one at a time might not have come to. Seconds are those of a question's own operators
-    and replies: waiting for a place at the server, for a busy one, or to compute here is none of them. As a server that is sent much
-    replies more slowly, it is sent no more at a time than it answers as fast as one alone where seconds are compared.
+    If the line asks a server, many questions are in flight. They are judged in their order, so that
+    the figures are those of one question at a time. If calls are counted, no question is begun that
+    would not have been reached one at a time. Seconds are those of a question's own operators and
+    replies. They exclude waiting for a slot at the server, for a busy server, or for a processor
+    here. A server under load replies more slowly. If seconds are compared, it is therefore sent
+    only as many requests as it answers as fast as a single one.
     """
 
     plan: Plan
@@ -118,8 +127,11 @@ class Trial:
     calls: int = 0
 
     def __call__(self, line: Line, job: Job) -> TrialFigures:
-        """Try a line; one that brings nothing to measure, such as no passage, has a quality of 0. Raises Cancelled,
-        OutOfCalls, and BadInput where no question has a known answer."""
+        """Try a line.
+
+        A line that retrieves nothing to measure, such as no passage, has a quality of 0. Raises
+        Cancelled, OutOfCalls, and BadInput if no question has a known answer.
+        """
         so_far, waiting, stopped = _Sum(), dict[int, _Answered](), ""
         asked = servers(self.plan, self.environment.models, cold=True)
         flight = Flight(lambda: in_flight(asked) if self._may_begin(so_far, begun) else 0, job)
@@ -163,7 +175,8 @@ class Trial:
             )
         ):
             raise BadInput(
-                f"No question of the sample has a known answer, without which there is no {self.quality}."
+                "No question of the sample has a known answer, without which there is no "
+                f"{self.quality}."
             )
         cost = so_far.spent / max(1, so_far.asked - len(errors))
         stopped = stopped or (OVER_BUDGET if cost > self.budget else "")
@@ -173,8 +186,11 @@ class Trial:
         )
 
     def _may_begin(self, so_far: _Sum, begun: int) -> bool:
-        """Whether another question may be begun beside those that have and are not added up yet; where calls are counted these are thought
-        to find nothing, and to take as much as the dearest."""
+        """Return whether another question may begin while others are in flight.
+
+        If calls are counted, the questions in flight are assumed to find nothing and to cost as
+        much as the most expensive one so far.
+        """
         if self.most_calls is None:
             return True
         at_work, dearest = begun - so_far.asked, so_far.dearest
@@ -188,11 +204,11 @@ class Trial:
         )
 
     def _room(self, spent: float) -> float:
-        """What is left of the budget of all questions."""
+        """Return the rest of the budget of all questions."""
         return self.budget * len(self.plan.drawn) - spent
 
     def _stopped(self, so_far: _Sum) -> str:
-        """Why to go no further; empty where the line may yet come onto the front."""
+        """Return why the trial must stop, empty if the line may still reach the front."""
         count, left = len(self.plan.drawn), len(self.plan.drawn) - so_far.asked
         if self._room(so_far.spent) < 0:
             return OVER_BUDGET
@@ -203,7 +219,10 @@ class Trial:
         return ""
 
     def _answered(self, line: Line, drawn: Drawn, watch: Watch, room: float) -> _Answered:
-        """One question, as if it were the first that the models meet, given up once it has taken more than `room` seconds."""
+        """Run one question as if it were the first, without the models' caches.
+
+        It is abandoned after more than `room` seconds.
+        """
         self.environment.models.forget()
         lane, start, chosen = None, time.perf_counter(), metric(self.quality)
 
@@ -224,7 +243,7 @@ class Trial:
             lane = LaneRun(asked, line, self.environment)
             lane.retrieve(Progress(watch=Watch(looking)))
             if chosen.known == "gold" or chosen.base == "context_recall":
-                lane.ask = replace(asked, model=False)  # what is retrieved is known by now
+                lane.ask = replace(asked, model=False)  # the metric needs no generated answer
             lane.answer(Progress(watch=Watch(looking)))
             outcome = observe(lane.graph, lane.state, source=asked.source)
             score, cost = chosen(outcome), metric(self.cost)(outcome)
@@ -234,5 +253,5 @@ class Trial:
             return _Answered(None, own_seconds(), calls())
         except Exception as failure:
             return _Answered(chosen.when_failed(drawn.question), 0.0, calls(), sentence(failure))
-        assert cost is not None  # what a question costs is always known
+        assert cost is not None  # the cost of a question is always known
         return _Answered(score, cost, calls())

@@ -1,4 +1,4 @@
-"""What a search found, held against published lines on questions that it never saw."""
+"""Comparison of a search's results with published lines on unseen questions."""
 
 from __future__ import annotations
 
@@ -29,14 +29,18 @@ from core.runtime.jobs import Job
 from core.sources import Source
 from core.watch import NO_WATCH, Watch
 
-POINTS = 3  # points of the front that are held against the published lines
+POINTS = 3  # points of the front that are compared with the published lines
 TABLE_1 = re.compile(r"lego-\d+")
 DEPTH = "In-depth Analysis"
 
 
 def references(known: Mapping[str, Instance], models, source: Source) -> tuple[Instance, ...]:
-    """The rows of LEGO-GraphRAG's Table 1 that retrieve without a language model, as far as their models are here; for a corpus those
-    of the in-depth analysis that find chunks."""
+    """Return the published lines that a search is compared with.
+
+    They are the rows of LEGO-GraphRAG's Table 1 that retrieve without a language model and whose
+    models are available. For a corpus they are the rows of the in-depth analysis that retrieve
+    chunks.
+    """
     found = []
     for instance in (
         one
@@ -53,25 +57,33 @@ def references(known: Mapping[str, Instance], models, source: Source) -> tuple[I
 
 @dataclass(frozen=True)
 class Compared:
-    """A point against the best published line on unseen questions: the differences are point - published."""
+    """A point and its comparison with the best published line on unseen questions.
+
+    The differences are point - published.
+    """
 
     point: Point
-    figures: Mapping[str, Estimate]  # of quality and cost
+    figures: Mapping[str, Estimate]  # estimates of quality and cost
     quality: Paired
     cost: Paired
 
     @property
     def better(self) -> bool:
-        """Whether its quality is above the other's beyond chance, by the corrected p-value, at no higher mean cost."""
+        """True if the quality is significantly higher at no higher mean cost.
+
+        Significance is by the corrected p-value.
+        """
         return self.quality.ahead and self.cost.difference <= 0
 
 
 @dataclass(frozen=True)
 class SearchVerdict:
-    """What unseen questions say. `best` is the published line of the highest mean quality, of equal ones the cheapest.
+    """Result of the comparison on unseen questions.
 
-    `against` holds the points chosen on the tuning questions, the best of these first, so that the first one was not chosen by
-    what it does here; p-values are Holm's over the points. `figures` has quality and cost of every published line.
+    `best` is the published line with the highest mean quality, the cheapest of equals. `against`
+    holds the points chosen on the tuning questions, the best of these first. So the first point was
+    not chosen by its result here. P-values have Holm's correction over the points. `figures` holds
+    quality and cost of every published line.
     """
 
     run: int
@@ -80,10 +92,14 @@ class SearchVerdict:
     figures: Mapping[str, Mapping[str, Estimate]]
     against: tuple[Compared, ...]
     questions: int
-    failed: tuple[str, ...] = ()  # for each line of which questions failed how many, and why
+    failed: tuple[str, ...] = ()  # for each line with failures, their number and reasons
 
     def words(self, one: Compared) -> str:
-        """`Found 7 beats Beam search (No. 14): +0.31 reader_hit@1 [0.24, 0.38] (p = 0.0002, n = 60) at 0.02 s a question against 1 s`."""
+        """Return the comparison of a point with the best published line as a sentence.
+
+        An example is “Found 7 beats Beam search (No. 14): +0.31 reader_hit@1 [0.24, 0.38] (p =
+        0.0002, n = 60) at 0.02 s a question against 1 s”.
+        """
         quality, cost = one.quality.metric, one.cost.metric
         interval = one.quality.estimate.interval("{:.2f}".format)
         number = f"{one.quality.difference:+.2f} {quality} {interval}"
@@ -94,18 +110,21 @@ class SearchVerdict:
             for figure in (one.figures[cost], self.figures[self.best.id][cost])
         )
         p = f"p = {one.quality.p_holm:.2g}, n = {one.quality.n}"
-        return f"{one.point.instance.name} {verb} {of(self.best)}: {number} ({p}) at {here}{unit} a question against {there}{unit}"
+        return (
+            f"{one.point.instance.name} {verb} {of(self.best)}: {number} ({p}) at {here}{unit} a "
+            f"question against {there}{unit}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class SearchPlan:
-    """A search, and the unseen questions with the published lines that its front is held against, if any."""
+    """A search, and the unseen questions with published lines for the comparison, if any."""
 
     search: Search
     unseen: Plan | None = None
 
     def plan(self, points: Sequence[Point]) -> Plan:
-        """The published lines and these points on the unseen questions."""
+        """Return the plan of the published lines and these points on the unseen questions."""
         published = self.on_unseen.instances
         found = [
             point.instance
@@ -115,7 +134,10 @@ class SearchPlan:
         return replace(self.on_unseen, instances=(*published, *found))
 
     def unjudged(self, points: Sequence[Point]) -> str:
-        """Why what was found is not held against published lines though that was asked for; empty where it is."""
+        """Return why a requested comparison with published lines is left out.
+
+        The text is empty if it is not left out.
+        """
         if self.unseen is None or not self.search.config.asks:
             return ""
         needed = len(self.unseen.drawn) * sum(
@@ -125,13 +147,14 @@ class SearchPlan:
         if needed <= left:
             return ""
         return (
-            f"It was not held against published lines: that would ask language models about {needed:,} times, and of "
-            f"{self.search.config.calls:,} calls {left:,} are left. Allow more, or take fewer unseen questions."
+            "It was not held against published lines: that would ask language models about "
+            f"{needed:,} times, and of {self.search.config.calls:,} calls {left:,} are left. "
+            "Allow more, or take fewer unseen questions."
         )
 
     @property
     def on_unseen(self) -> Plan:
-        """The published lines on the unseen questions, where there are some."""
+        """Plan of the published lines on the unseen questions."""
         assert self.unseen is not None
         return self.unseen
 
@@ -146,10 +169,17 @@ def plan_search(
     known,
     **options: Any,
 ) -> SearchPlan:
-    """A search over question sets named as in `make_plan`. `known` are the published lines to beat; `graph`, `seed`, `columns`,
-    `kinds` and what `SearchConfig` takes come by name. Of a set that is named for both the unseen questions are others.
+    """Return the plan of a search over question sets.
 
-    Raises BadInput, BadParameter, StoreError.
+    Unseen questions of a set that is also searched with are different questions of that set. Raises
+    BadInput, BadParameter and StoreError.
+
+    Parameters
+    ----------
+    sets, unseen : names of the sets, as in `make_plan`, to search with and to compare on.
+    sample, unseen_sample : sample sizes, None for all questions.
+    known : the published lines to beat.
+    options : `graph`, `seed`, `columns`, `kinds`, and the settings of `SearchConfig`.
     """
     shared: dict[str, Any] = {
         name: options.pop(name) for name in ("graph", "seed", "columns") if name in options
@@ -158,7 +188,8 @@ def plan_search(
     shared |= {"model": ASKING in kinds and source_of(sets).is_corpus, "cold": True}
     if options.get("cost") == "tokens" and "llm" not in kinds:
         raise BadInput(
-            "Without a language model no line costs a token; let language models choose, or give a budget of seconds."
+            "Without a language model no line costs a token; let language models choose, or give "
+            "a budget of seconds."
         )
     if not known:
         raise BadInput("Name at least one published line to beat.")
@@ -175,7 +206,8 @@ def plan_search(
         )
     if later and (both := [one for one in later.drawn if one.question.text in seen]):
         raise BadInput(
-            f"{len(both)} of the unseen questions are tuning questions as well, such as “{both[0].question.text}”."
+            f"{len(both)} of the unseen questions are tuning questions as well, such as "
+            f"“{both[0].question.text}”."
         )
     lines = (
         text_space(engine.models, kinds) if kinds_asked == {True} else space(engine.models, kinds)
@@ -195,8 +227,12 @@ def _unseen(
     engine,
     shared: dict[str, Any],
 ) -> Plan:
-    """The plan over the unseen questions. A sample of a set begins with the smaller one, so that of a set that was searched with as
-    many more are drawn, and those that were searched with are left out. Raises BadInput where none is left."""
+    """Return the plan over the unseen questions.
+
+    A larger sample of a set begins with the smaller one. So for a set that was searched with, the
+    sample is enlarged by the tuning sample, and the tuning questions are removed from it. Raises
+    BadInput if none is left.
+    """
     both = set(filter(None, map(str.strip, sets.split(",")))) & {one.set for one in tuning.drawn}
     if not both:
         return make_plan(known, sets, size, engine.graph, **shared)
@@ -215,7 +251,10 @@ def _unseen(
 
 
 def _asking(line: Line) -> int:
-    """How many operators of a line may ask a language model, each at least once a question."""
+    """Return how many operators of a line may ask a language model.
+
+    Each of them asks at least once per question.
+    """
     return sum(operator.without_model or operator.stage == "generate" for operator in line)
 
 
@@ -226,7 +265,10 @@ def _finds_chunks(instance: Instance) -> bool:
 
 
 def start(engine, store: Store, planned: SearchPlan) -> Job:
-    """The job that searches and then judges; its result is `(points, verdict)`, the verdict None without unseen questions."""
+    """Start the job that searches and then compares on unseen questions.
+
+    The job's result is `(points, verdict)`. The verdict is None without unseen questions.
+    """
 
     def work(job: Job):
         points = planned.search(job)
@@ -246,7 +288,7 @@ def start(engine, store: Store, planned: SearchPlan) -> Job:
 
 
 def judged(summary: Summary, planned: SearchPlan, chosen: Sequence[Point]) -> SearchVerdict:
-    """The verdict of a finished run over `planned.plan(chosen)`."""
+    """Return the verdict of a finished run over `planned.plan(chosen)`."""
     quality, cost = planned.search.config.quality, planned.search.config.cost
     table = summary.table([quality, cost])
     known = {one.id: one for one in planned.on_unseen.instances}
@@ -273,12 +315,15 @@ def judged(summary: Summary, planned: SearchPlan, chosen: Sequence[Point]) -> Se
 
 
 def _after(before: str, watch: Watch = NO_WATCH) -> Watch:
-    """The watch of work whose words begin with others."""
+    """Return a watch that puts a prefix before the reported texts."""
     return Watch(watch.check, lambda text, fraction: watch.report(before + text, fraction))
 
 
 def _mixed(drawn: Iterable[Any]) -> tuple[Any, ...]:
-    """The questions of several sets in turn, so that a line that fails one kind is given up early."""
+    """Return the questions of several sets in alternation.
+
+    A line that fails on one set is thus abandoned early.
+    """
     sets: dict[str, list[Any]] = {}
     for one in drawn:
         sets.setdefault(one.set, []).append(one)
