@@ -115,7 +115,7 @@ class BeamSearch(Operator):
     recall: float = param(1.0, "Expected recall", RECALL_HELP, low=0.5, high=1.0)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.subgraph is not None  # a line is refused where nothing wrote what is read
+        assert state.subgraph is not None  # a line that lacks it is refused
         local = Local(ctx.graph, state.subgraph, self.direction)
         entities = tuple(ctx.graph.names(state.seeds))
         best = self.width if self.prune == "top" else self.limit

@@ -20,7 +20,7 @@ def from_seeds(
     search, state: State, ctx: Context, direction: str, cap: int, recorder: Recorder
 ) -> Ranking:
     """The paths that `search(local, seed, room)` finds from each seed, without repeats, by (length, seed, nodes, edges)."""
-    assert state.subgraph is not None  # a line is refused where nothing wrote what is read
+    assert state.subgraph is not None  # a line that lacks it is refused
     local = Local(ctx.graph, state.subgraph, direction)
     found: list[tuple[int, Path]] = []
     dropped = 0

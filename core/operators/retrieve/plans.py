@@ -64,7 +64,7 @@ class RelationPlans(Operator):
     cap: int = param(10_000, "Cap", CAP_HELP, low=1, high=1_000_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.subgraph is not None  # a line is refused where nothing wrote what is read
+        assert state.subgraph is not None  # a line that lacks it is refused
         local = Local(ctx.graph, state.subgraph, self.direction)
         known = near_relations(local, state.seeds)[: self.shown]
         found: dict[Path, None] = {}

@@ -46,7 +46,7 @@ class ScoredTriples(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         subgraph, scorer = state.subgraph, triple_scorer()
-        assert subgraph is not None  # a line is refused where nothing wrote what is read
+        assert subgraph is not None  # a line that lacks it is refused
         ctx.watch.report(f"Scoring {len(subgraph.edges):,} triples")
         read = Vectors(ctx, self.encoder, recorder)
         features = triple_features(ctx.graph, subgraph, state.seeds, state.question.text, read)

@@ -72,7 +72,7 @@ class TreePaths(Operator):
             )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.subgraph is not None  # a line is refused where nothing wrote what is read
+        assert state.subgraph is not None  # a line that lacks it is refused
         local, found = Local(ctx.graph, state.subgraph, self.direction), []
         seeds = [seed for seed in dict.fromkeys(state.seeds) if seed in state.subgraph]
         for seed in seeds:
