@@ -1,4 +1,4 @@
-"""Data that operators hand on: questions, paths, subgraphs, rankings, and the state of a run.
+"""Data that operators hand on: questions, paths, subgraphs, rankings and states.
 
 All of them are frozen and cheap to copy, with arrays inside. The module imports nothing of this
 project.
@@ -207,7 +207,7 @@ class Usage:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """One moment in the work of an operator: a title and the items kept at that moment.
+    """One moment in an operator's work: a title and the items kept then.
 
     Attributes
     ----------
@@ -225,15 +225,15 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """Record of one operator's work: cost, sizes, notes, frames, and the full order before the cut.
+    """Record of one operator's work: cost, sizes, notes, frames and full order.
 
     Attributes
     ----------
     seconds : time of the operator itself, without `waiting`, `prepared` and `saved`.
     sizes : number of items of each kind that the operator wrote.
     notes : sentences for a person.
-    before_cut : all candidates in their final order, if the operator ranked them and kept only
-        the best. It tells a path that was dropped from one that was never reached.
+    before_cut : all candidates in their final order, if the operator ranked them and kept only the
+        best. It tells a path that was dropped from one that was never reached.
     ranking : seconds in which candidates were scored, a part of `seconds`.
     model : seconds in which a language model was asked, a part of `seconds`.
     waiting : seconds of waiting for the turns of other runs.
@@ -270,7 +270,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Repair:
-    """A line changed in one step, with the number of correct answers it was measured to give.
+    """A line changed in one step, with its measured number of correct answers.
 
     Attributes
     ----------
@@ -288,7 +288,7 @@ class Repair:
 
 @dataclass(frozen=True)
 class Rest:
-    """The sentence of a chunk on which a sentence of an answer most likely rests.
+    """The chunk sentence on which a sentence of an answer most likely rests.
 
     Attributes
     ----------
@@ -309,7 +309,7 @@ class Rest:
 
 @dataclass(frozen=True)
 class Weight:
-    """The effect on an answer of leaving out one of the items that it was made from.
+    """The effect on an answer of leaving out one item behind it.
 
     Attributes
     ----------
@@ -351,7 +351,7 @@ class Influence:
 
 @dataclass(frozen=True)
 class Beside:
-    """A lane after an edit of its graph, compared with the lane before the edit.
+    """Comparison of a lane before and after an edit of its graph.
 
     Attributes
     ----------
@@ -448,7 +448,9 @@ class Excerpt:
 
 @dataclass(frozen=True, eq=False)
 class ContextTable:
-    """One table of the context in a prompt: a row of cells for each hit, best first.
+    """One table of the context in a prompt, with one row per hit.
+
+    The best hit comes first.
 
     Attributes
     ----------
@@ -481,7 +483,7 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Prompt:
-    """The messages sent to a language model, and how much of the retrieved material they hold.
+    """The messages sent to a language model, with the material they hold.
 
     Attributes
     ----------
@@ -502,14 +504,15 @@ class Prompt:
 
 @dataclass(frozen=True, eq=False)
 class HiddenStates:
-    """States of a reranker for a question and some nodes, before its non-linear last layers.
+    """States of a reranker for a question and some nodes, before its last layers.
 
     Attributes
     ----------
     model : name of the reranker.
     nodes : node ids.
     vectors : float [n, d], aligned with `nodes`.
-    head : the last layers. They turn such vectors into scores, float64 [n].
+    head : the last layers, from their non-linear part on. They turn such vectors into scores,
+        float64 [n].
     """
 
     model: str
@@ -520,7 +523,7 @@ class HiddenStates:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """All that is known about a question at one point of a line of operators.
+    """All that is known about a question at one point of a line.
 
     Operators return a changed copy (`replace`) and never change a state. On a graph made of texts
     there is one ranking for each kind of hit.

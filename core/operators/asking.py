@@ -60,10 +60,10 @@ def with_room(
     less: Callable[[T, float], T] = fewer,  # type: ignore[assignment]
     alone: str = "question alone needs",
 ) -> tuple[Messages, T, int]:
-    """Return the longest prompt that leaves the model room for a reply.
+    """Return a prompt with as many items as leave the model room for a reply.
 
-    Tokens are counted again after each reduction. No exact search is needed, as few prompts are
-    too long.
+    Tokens are counted again after each reduction. No exact search is needed, as few prompts are too
+    long.
 
     Parameters
     ----------

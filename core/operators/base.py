@@ -44,14 +44,14 @@ class Recorder:
         self.so_far: State | None = None
 
     def include(self, part: Recorder) -> None:
-        """Add the costs, notes and last fault of an operator that ran within this one."""
+        """Add the costs, notes and last fault of an operator within this one."""
         self.usage += part.usage
         self.notes += part.notes
         self.partly = part.partly or self.partly
         self.fault = part.fault or self.fault
 
     def replied(self, reply: Reply, what: str = "reply") -> Reply:
-        """Record the cost of a language model's reply, and a note if it is blank or cut.
+        """Record the cost and faults of a language model's reply.
 
         Returns the reply.
         """
@@ -203,7 +203,7 @@ class Operator(Declared):
         return self._with_step(after, state.trace, recorder, meter, ctx.environment.clock() - start)
 
     def previewed(self, before: State, so_far: Callable[[Recorder], State]) -> State:
-        """Return the state so far of this operator, with a step in its trace that took no time."""
+        """Return the state so far, with a step in its trace that took no time."""
         recorder = Recorder()
         return self._with_step(so_far(recorder), before.trace, recorder, Meter(), 0.0)
 
@@ -333,7 +333,10 @@ class Line(OperatorLine[Operator]):
         return self._with_nodes(f"{sentence[0].upper()}{sentence[1:]}.")
 
     def _with_nodes(self, text: str) -> str:
-        """Return the text with the graph's own word for nodes, if these are no entities."""
+        """Return the text with the graph's own word for nodes.
+
+        The text is unchanged if the nodes are entities.
+        """
         nodes = next(
             (operator.called_nodes for operator in self.operators if operator.stage == "graph"), ""
         )

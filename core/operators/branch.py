@@ -21,7 +21,7 @@ WRITTEN = "A branch is written Branch(on='hops', arms={1: ..., 2: ...}, otherwis
 
 @dataclass(frozen=True, repr=False)
 class Branch(Combinator):
-    """Operators that depend on the question: those of the arm for its number of hops.
+    """Operators chosen by the number of hops that the question needs.
 
     The field `on` of the state holds the number. `otherwise` runs if no arm has that number.
 

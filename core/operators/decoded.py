@@ -15,7 +15,9 @@ from core.types import Path, Ranking, State
 
 @dataclass(frozen=True, repr=False)
 class DecodedPaths(Operator):
-    """`keep` of the paths, written one by one by a language model that can write nothing else.
+    """`keep` of the paths, written by a language model that can write nothing else.
+
+    The paths are written one by one.
 
     The model is shown the question and its entities, but not the paths. Its output is constrained
     to the trie of the paths' texts, so it can name only what is in the graph. The first `limit`

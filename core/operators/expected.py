@@ -1,4 +1,4 @@
-"""Expected answer of a question, by its words: a person, a time, a number or a thing.
+"""Expected answer of a question: a person, a time, a number or a thing.
 
 Nothing is trained and no relation is known by name. "who" asks for a person, "when" and "which
 year" for a time, "how many" for a number. The word after "what" or "which", or next to "who", is
@@ -58,7 +58,7 @@ MOST_EDGES = 5_000  # the relations of a node with more edges are not read
 
 @dataclass(frozen=True)
 class Expected:
-    """The expected type of the answer, and the word that names the relation to it.
+    """Expected type of the answer, and the word for the relation to it.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def expected(graph: KnowledgeGraph, question: str, names: Iterable[str] = ()) ->
 def _in_language(
     graph: KnowledgeGraph, question: str, known: Language, names: Iterable[str]
 ) -> Expected:
-    """Return the expected answer of a question by its first question word in its language.
+    """Return the expected answer by the first question word in the question's language.
 
     A question word that is also a function word counts only at the beginning.
     """
@@ -117,7 +117,7 @@ def _in_language(
 
 
 def _place(text: str, phrase: str, known: Language) -> int:
-    """Return the position of a question phrase in a text, or -1 if it does not ask."""
+    """Return the position of a question phrase in a text, else -1."""
     if not known.spaced:
         return text.find(phrase)
     found = re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text)
@@ -287,7 +287,7 @@ def does(relation: str) -> bool:
 
 
 def shape(name: str) -> str:
-    """Return the type that a name looks like: a time, a number, or neither (empty)."""
+    """Return the type that a name looks like, a time or a number, else an empty text."""
     name = name.strip()
     if YEAR.match(name) or DATE.match(name):
         return TIME

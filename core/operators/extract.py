@@ -125,8 +125,7 @@ class PersonalizedPageRank(Operator):
 
 @dataclass(frozen=True, repr=False)
 class PageRank(Operator):
-    """The subgraph induced on the seeds and on the nodes with the largest PageRank of the whole
-    graph.
+    """The subgraph induced on the seeds and the nodes with the largest global PageRank.
 
     p = damping * P^T p + (1 - damping) / n, computed once for a graph. The nodes are the same for
     every question. The question entities are added, because paths start there.
@@ -175,7 +174,9 @@ class PageRank(Operator):
 
 @dataclass(frozen=True, repr=False)
 class RandomWalks(Operator):
-    """The subgraph induced on all nodes visited by random walks of fixed length from each seed.
+    """The subgraph induced on all nodes that random walks from the seeds visit.
+
+    The walks have a fixed length.
 
     Scores are visit counts. LEGO-GraphRAG v1, instance 1, has 64 walks of 4 steps, without restart
     in its code; a restart above 0 gives walks with restart. Its code walks inside the subgraph that

@@ -1,4 +1,4 @@
-"""Extraction by meaning: a subgraph reduced by a model that reads relations, triples or nodes."""
+"""Extraction by meaning: a model reduces a subgraph by its relations, triples or nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from core.types import State, Subgraph
 
 @dataclass(frozen=True, repr=False)
 class FilterSubgraph(Operator):
-    """The part of the subgraph whose relations, triples or nodes a model picks; seeds always stay.
+    """The part of the subgraph whose relations, triples or nodes a model picks.
+
+    The seeds always stay.
 
     unit "relation": the distinct relation names are ranked, and the edges of the best `keep` stay
     (LEGO-GraphRAG, technical report, SAE: its max_edge 64 counts relation types). "triple": each

@@ -177,7 +177,9 @@ def _in_brackets(graph, path: Path) -> list[str]:
 
 
 def without_marks(reply: str) -> str:
-    """Return the answers after "ans:" in a reply with one answer a line, joined by commas.
+    """Return the answers after "ans:" in a reply, joined by commas.
+
+    The reply has one answer a line.
 
     A reply without such lines is returned unchanged.
 

@@ -18,7 +18,7 @@ ROUNDS = 10_000  # upper bound of the rounds of a loop
 
 @dataclass(frozen=True, repr=False)
 class Loop(Combinator):
-    """Operators repeated in their order until `budget` nodes are found, or a round adds no node.
+    """Operators repeated until `budget` nodes are found, or a round adds no node.
 
     FastInsight's loop (algorithm 1). As printed, it never ends in a component smaller than the
     budget; here it ends after a round that adds no node. Nodes beyond the budget are cut off before
@@ -123,7 +123,7 @@ class Loop(Combinator):
 
 
 def _frame(title: str, known: tuple[int, ...], nodes: Ranking, inner: Recorder) -> Frame:
-    """Return a frame with the added nodes, in the order and with the scores of their choice.
+    """Return a frame with the nodes that were added, in the order of their choice.
 
     If none was added, the frame lists all nodes in their order.
     """

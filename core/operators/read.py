@@ -129,7 +129,7 @@ def stretches(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
 
 
 def _stretch(walk: Path, start: int, end: int) -> Path:
-    """Return the part of a walk between two positions, reversed if it ends before it starts."""
+    """Return the part of a walk between two positions, reversed if needed."""
     low, high = sorted((start, end))
     part = walk.nodes[low : high + 1], walk.edges[low:high], walk.forward[low:high]
     if start < end:
@@ -139,7 +139,7 @@ def _stretch(walk: Path, start: int, end: int) -> Path:
 
 
 def _returns(path: Path) -> bool:
-    """Return whether a path reached its end by a triple that it had not used before."""
+    """Return whether a path reached its end by a new triple."""
     return bool(path.edges) and path.edges[-1] not in path.edges[:-1]
 
 

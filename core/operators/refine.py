@@ -1,4 +1,4 @@
-"""Path refinement: retrieved paths are ranked by a model, or drawn at random, and cut."""
+"""Path refinement: paths are ranked by a model or drawn at random, then cut."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def part_read(read: int, recall: float) -> str:
 
 
 def reads_part(parameters: Mapping[str, Any]) -> bool:
-    """Return whether a step with these parameters has its model read only a part of the candidates.
+    """Return whether the model of such a step reads only a part of the candidates.
 
     >>> from core.operators.refine import reads_part
     >>> reads_part({"read": 0, "recall": 1.0}), reads_part({"read": 0, "recall": 0.98})
@@ -45,7 +45,7 @@ def reads_part(parameters: Mapping[str, Any]) -> bool:
 
 
 def picked(found: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
-    """Return the chosen items, and all items in the chooser's order if it has one."""
+    """Return the chosen items, and all items in the chooser's order if known."""
     items, kind = found.items, found.kind
     selected = Ranking(kind, tuple(items[i] for i in choice.positions), choice.scores)
     if choice.order is None:
@@ -54,9 +54,7 @@ def picked(found: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
 
 
 def ranked_so_far(items: Ranking, positions: np.ndarray, scores: np.ndarray) -> Ranking:
-    """Return the items at these positions by score, best first, as a scorer of all would order
-    them.
-    """
+    """Return the items at these positions by score, best first."""
     order = top_k(scores, 0)
     return Ranking(
         items.kind,
@@ -67,7 +65,10 @@ def ranked_so_far(items: Ranking, positions: np.ndarray, scores: np.ndarray) -> 
 
 @dataclass(frozen=True)
 class ItemRanking:
-    """The best `keep` items of a field of the state, by a model that reads their texts once."""
+    """The best `keep` items of a field of the state, by a model.
+
+    The model reads each text once.
+    """
 
     field: str
     model: str

@@ -16,7 +16,7 @@ from core.types import Path, Report, State
 
 @dataclass(frozen=True, repr=False)
 class RewritePaths(Operator):
-    """A paragraph with the facts of the first `paths` paths, as a report for the prompt.
+    """A paragraph with the facts of the first `paths` paths, for the prompt.
 
     This is the rewriting of Retrieve-Rewrite-Answer. Its fine-tuned rewriter is not published, so a
     language model is asked in plain words. If no language model may be asked, a template says the

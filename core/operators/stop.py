@@ -65,7 +65,9 @@ def _asked(task: Task, paths: Sequence[str]) -> Messages:
 
 
 def _read(reply: str) -> bool | None:
-    """Return the reply as true or false: the JSON value, else a yes or no at its beginning.
+    """Return the yes or no of a reply as a truth value, or None.
+
+    It is the JSON value, else a yes or no at the beginning of the reply.
 
     Returns None if the reply says neither.
     """

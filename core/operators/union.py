@@ -16,7 +16,9 @@ from core.types import Frame, State
 
 @dataclass(frozen=True, repr=False)
 class Union(Combinator):
-    """The hits of two lines of operators that begin at the same state, each once: `a | b`.
+    """The merged hits of two lines that begin at the same state: `a | b`.
+
+    Each hit is listed once.
 
     Each line runs as if it were alone. The hits of every kind are merged as in `Merge`. Everything
     else stays as it was before both lines. If hits are merged by score, the order of the lines does

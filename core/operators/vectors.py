@@ -31,7 +31,7 @@ CONNECTED_HELP = (
 
 @dataclass(frozen=True, repr=False)
 class VectorSearch(Operator):
-    """The subgraph around the `matches` `of` nearest to the question, and its entities.
+    """The subgraph around the `matches` `of` nearest to the question and its entities.
 
     It is induced on the question entities, the matches, and all nodes at most `hops` steps from
     these.
@@ -106,8 +106,9 @@ class VectorSearch(Operator):
         return state.replace(subgraph=subgraph)
 
     def _matched(self, text: str, ctx: Context, recorder: Recorder) -> dict[int, float]:
-        """Return the matching nodes, or the ends of matching triples, with the best cosine, best
-        first.
+        """Return the matching nodes with their best cosine, best first.
+
+        Of matching triples both ends are returned.
         """
         encoder = ctx.models.encoder(self.encoder)
         index = vector_index(ctx.graph, encoder, self.of, ctx.watch)
@@ -127,7 +128,7 @@ class VectorSearch(Operator):
     def _joined(
         self, seeds: dict[int, float], found: dict[int, float], ctx: Context, recorder: Recorder
     ):
-        """Return the matches near enough to a seed, and the seeds with the paths to them."""
+        """Return the matches near a seed, and the seeds with the paths to them."""
         ctx.watch.report("Joining what was found to the question's entities")
         paths = joins(ctx.graph, list(seeds), list(found), self.reach, self.direction, ctx.watch)
         start = dict(seeds)

@@ -20,8 +20,7 @@ Scores = Callable[[Sequence[int]], Sequence[float]]
 
 @dataclass(frozen=True, repr=False)
 class AdaptiveRerank(Operator):
-    """The retrieved nodes and neighbours of good ones, re-ranked in batches until `budget` are
-    read.
+    """The retrieved nodes and neighbours of good ones, re-ranked until `budget` are read.
 
     GAR (MacAvaney et al., CIKM 2022): batches are taken in turn from the retrieved nodes and from
     the frontier, the unread neighbours of read nodes. A node of the frontier has the best score of
@@ -130,7 +129,7 @@ class Adapted:
 
 
 def neighbours(graph: KnowledgeGraph) -> Callable[[int], list[int]]:
-    """Return a function that lists the nodes linked to a node, by link weight, then by name.
+    """Return a function that lists a node's neighbours by link weight, then by name.
 
     Each node is listed once, without the node itself.
 

@@ -1,4 +1,4 @@
-"""HyDE: the vector of passages that a language model writes as if they answered the question."""
+"""HyDE: the vector of passages written as answers to the question."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ TOKENS = 512  # of a written passage
 
 @dataclass(frozen=True, repr=False)
 class Hypothesise(Operator):
-    """The mean of the question's vector and the vectors of passages that a language model writes.
+    """The mean of the question's vector and the vectors of passages written for it.
+
+    A language model writes the passages.
 
     HyDE (Gao et al., ACL 2023): the passages answer the question. The original has 8 passages of
     512 tokens at temperature 0.7; FastInsight does not say how many its baseline writes. The mean

@@ -1,4 +1,4 @@
-"""SPLADE over nodes: shared words, and words that a model expects with those of a text."""
+"""SPLADE over nodes: shared words, with words that a model adds to a text."""
 
 from __future__ import annotations
 

@@ -18,8 +18,7 @@ Follow = dict[int, list[int]]
 
 @dataclass(frozen=True, repr=False)
 class PairPaths(Operator):
-    """The nodes on the best paths between the retrieved nodes, best path first, then the other
-    nodes.
+    """The nodes on the best paths between the retrieved nodes, then the other nodes.
 
     PathRAG considers, for each ordered pair of nodes, every simple path of at most 3 edges. The
     first node shares a resource of 1 among its next nodes on these paths. Each further step passes
@@ -91,7 +90,9 @@ class PairPaths(Operator):
 def weighed(
     links: Simple, source: int, target: int, alpha: float, theta: float
 ) -> list[tuple[float, Walk]]:
-    """Return the simple paths of at most 3 edges between two nodes, with weights to six digits.
+    """Return the weighted simple paths of at most 3 edges between two nodes.
+
+    Weights are rounded to six digits.
 
     >>> from core.graph.algorithms.simple import simple
     >>> from core.operators.nodes.pairs import weighed
@@ -108,7 +109,7 @@ def weighed(
 
 
 def between(links: Simple, source: int, target: int) -> Iterator[Walk]:
-    """Yield every simple path of at most 3 edges from one node to another, in ascending order.
+    """Yield every simple path of at most 3 edges between two nodes, ascending.
 
     The neighbours of both nodes meet in the middle.
     """
@@ -128,7 +129,7 @@ def between(links: Simple, source: int, target: int) -> Iterator[Walk]:
 def flow(
     walks: Sequence[Walk], source: int, target: int, alpha: float, theta: float
 ) -> dict[tuple[int, int], float]:
-    """Return the flow along each edge of some paths from a node, up to three steps.
+    """Return the flow along each edge of some paths, up to three steps.
 
     Nothing flows on from the target.
     """

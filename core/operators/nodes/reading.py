@@ -23,7 +23,7 @@ MODEL_HELP = (
 def read(
     state: State, nodes: Sequence[int], model: str, ctx: Context, recorder: Recorder
 ) -> HiddenStates:
-    """Return the hidden states of these nodes and of those the same model read before.
+    """Return the hidden states of these nodes and of those read before.
 
     Only nodes that were not read before are read now. The states are kept after the first weights
     of the head. These weights are linear, so they commute with any smoothing of the states.
@@ -60,6 +60,6 @@ def _title(ctx: Context, model: str) -> str:
 
 
 def rows_of(hidden: HiddenStates, nodes: Sequence[int]) -> np.ndarray:
-    """Return the rows of some nodes in the hidden states, int64 [n], in the order of the nodes."""
+    """Return the rows of some nodes in the hidden states, int64 [n]."""
     row = {node: at for at, node in enumerate(hidden.nodes)}
     return np.array([row[node] for node in nodes], np.int64)

@@ -21,7 +21,7 @@ ENOUGH = "the answer is"  # beginning of a sentence that ends the search
 
 @dataclass(frozen=True, repr=False)
 class ReasonAndRetrieve(Operator):
-    """Nodes retrieved in turn with reasoning: each sentence of a language model is the next search.
+    """Nodes retrieved in turn with reasoning; each written sentence is the next search.
 
     IRCoT (Trivedi et al., ACL 2023): `steps` searches of `keep` nodes each, the first by the
     question's vector. After each search but the last, the language model writes the next sentence

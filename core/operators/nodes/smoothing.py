@@ -23,8 +23,7 @@ LONELY_HELP = (
 
 @dataclass(frozen=True, repr=False)
 class GraphRerank(Operator):
-    """The retrieved nodes, reordered by a re-ranker whose hidden states are smoothed over their
-    links.
+    """The retrieved nodes, reordered by a re-ranker with hidden states smoothed over links.
 
     FastInsight, GRanker (algorithm 2): H' = (1 - alpha) H + alpha P H, scores = head(H'). H are the
     hidden states of the re-ranker, P the rows of A D^-1 scaled to one, A the links among the
@@ -93,7 +92,9 @@ def smoothed(
     alpha: float,
     lonely: str = "keep",
 ) -> np.ndarray:
-    """Return H' = (1 - alpha) H + alpha P H of some nodes, float64 [n, d].
+    """Return the smoothed hidden states of some nodes, float64 [n, d].
+
+    They are H' = (1 - alpha) H + alpha P H.
 
     Parameters
     ----------
