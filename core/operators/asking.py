@@ -32,15 +32,12 @@ def asked(
 ) -> Reply:
     """Return the reply of a language model, and record its cost and faults.
 
+    Any error of the model is passed on.
+
     Parameters
     ----------
     what : word for the reply in notes. The text of an "answer" is shown while it is written.
     how : other settings of the reply.
-
-    Raises
-    ------
-    Exception
-        Any error of the model is passed on.
     """
     given: dict[str, Any] = dict(max_tokens=max_tokens, seed=ctx.seed, watch=ctx.watch)
     shown = {"on_text": ctx.on_text} if what == "answer" else {}
@@ -48,7 +45,7 @@ def asked(
 
 
 def fewer(count: int, share: float) -> int:
-    """Return about that share of a number of things, and at least one less."""
+    """Return about that share of a number, and at least one less."""
     return min(count - 1, int(count * share))
 
 
@@ -60,7 +57,7 @@ def with_room(
     less: Callable[[T, float], T] = fewer,  # type: ignore[assignment]
     alone: str = "question alone needs",
 ) -> tuple[Messages, T, int]:
-    """Return a prompt with as many items as leave the model room for a reply.
+    """Return a prompt with as many items as leave room for a reply.
 
     Tokens are counted again after each reduction. No exact search is needed, as few prompts are too
     long.

@@ -253,9 +253,9 @@ class Operator(Declared):
         return (self,)
 
     def stamp(self, graph: Any, environment: Environment) -> str:
-        """Return as text what else the result depends on, besides state, graph and models.
+        """Return as text what else the result depends on.
 
-        It is empty for most operators.
+        State, graph and models are not included. It is empty for most operators.
         """
         return ""
 
@@ -367,7 +367,7 @@ NEED = {
 
 
 def needs(operators: Iterable[Operator]) -> tuple[str, ...]:
-    """Return the fields of a state that operators read and none before them wrote.
+    """Return the fields of a state that operators read but do not write first.
 
     The fields are in the order of reading.
     """
@@ -384,7 +384,7 @@ HITS = ("nodes", "relations", "chunks", "communities")
 
 
 def unfit(before: Iterable[Operator], operator: Operator) -> str | None:
-    """Return a sentence on why `operator` cannot follow `before`, or None if it can."""
+    """Return a sentence on why `operator` cannot follow `before`, or None."""
     before = tuple(before)
     name = type(operator).__name__
     if any(other.stage == "generate" for other in before):

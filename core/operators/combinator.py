@@ -1,4 +1,4 @@
-"""The base class of operators that hold lines of operators: loops, branches and unions."""
+"""Base class of operators that hold lines: loops, branches and unions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paths that a language model writes while constrained to those of the graph (GCR)."""
+"""Paths written by a language model that is constrained to the graph (GCR)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,9 @@ from core.types import Path, Ranking, State
 class DecodedPaths(Operator):
     """`keep` of the paths, written by a language model that can write nothing else.
 
-    The paths are written one by one.
-
-    The model is shown the question and its entities, but not the paths. Its output is constrained
-    to the trie of the paths' texts, so it can name only what is in the graph. The first `limit`
-    paths make the trie.
+    The paths are written one by one. The model is shown the question and its entities, but not the
+    paths. Its output is constrained to the trie of the paths' texts, so it can name only what is in
+    the graph. The first `limit` paths make the trie.
 
     Each written path is taken out of the trie before the next one is asked for, because greedy
     decoding gives the same bytes each time. Graph-constrained Reasoning (2024) keeps 10 beams at
@@ -58,7 +56,7 @@ class DecodedPaths(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.paths is not None  # a line that lacks it is refused
+        assert state.paths is not None  # a line in which nothing writes it is refused
         first = state.paths.items[: self.limit]
         of = {
             plain(text): path for text, path in reversed(list(zip(ctx.graph.texts(first), first)))
@@ -91,7 +89,7 @@ class DecodedPaths(Operator):
     def _write(
         self, state: State, ctx: Context, recorder: Recorder, texts: list[str]
     ) -> tuple[str | None, str]:
-        """Return the written path, or None if it is no path, and the reply."""
+        """Return the written path and the reply; the path is None if there is no such path."""
         prompt_messages = messages(
             "relations",
             "path",

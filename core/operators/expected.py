@@ -127,7 +127,7 @@ def _place(text: str, phrase: str, known: Language) -> int:
 
 
 def _relation_word(graph: KnowledgeGraph, text: str, known: Language) -> str:
-    """Return the stem of the first word that names a relation of the graph.
+    """Return the stem of the first word that names a relation.
 
     In a script without blanks it is the name of the relation that comes last in the text, because
     there the wanted thing follows its owner.
@@ -287,7 +287,10 @@ def does(relation: str) -> bool:
 
 
 def shape(name: str) -> str:
-    """Return the type that a name looks like, a time or a number, else an empty text."""
+    """Return the type that a name looks like: a time, a number or neither.
+
+    The text is empty for neither.
+    """
     name = name.strip()
     if YEAR.match(name) or DATE.match(name):
         return TIME

@@ -16,10 +16,8 @@ from core.types import State, Subgraph
 
 METHOD_HELP = (
     "auto: the fastest for the graph that ranks like the exact one (relaxation, the equation or a "
-    "local push; the trace says which); "
-    "exact: solved for the whole graph; fora, topppr, rbs: other approximations; partition: exact "
-    "inside the entities' clusters, "
-    "which are found once."
+    "local push; the trace says which); exact: solved for the whole graph; fora, topppr, rbs: "
+    "other approximations; partition: exact inside the entities' clusters, which are found once."
 )
 DRAWN = ("fora", "topppr", "rbs")  # methods that draw random numbers
 DIRECTION_HELP = "Which way edges are followed; “graph” leaves it to the graph."
@@ -176,11 +174,10 @@ class PageRank(Operator):
 class RandomWalks(Operator):
     """The subgraph induced on all nodes that random walks from the seeds visit.
 
-    The walks have a fixed length.
-
-    Scores are visit counts. LEGO-GraphRAG v1, instance 1, has 64 walks of 4 steps, without restart
-    in its code; a restart above 0 gives walks with restart. Its code walks inside the subgraph that
-    PageRank extracted before (`inside`); the paper walks in the whole graph.
+    The walks have a fixed length. Scores are visit counts. LEGO-GraphRAG v1, instance 1, has 64
+    walks of 4 steps, without restart in its code; a restart above 0 gives walks with restart. Its
+    code walks inside the subgraph that PageRank extracted before (`inside`); the paper walks in the
+    whole graph.
 
     >>> part = retrieve("RandomWalks(walks=5, steps=1, direction='out')", "B").subgraph
     >>> toy.names(part.nodes), part.scores  # the only step from B leads to C

@@ -1,4 +1,4 @@
-"""Extraction by meaning: a model reduces a subgraph by its relations, triples or nodes."""
+"""Extraction by meaning: a model picks relations, triples or nodes of a subgraph."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ from core.types import State, Subgraph
 class FilterSubgraph(Operator):
     """The part of the subgraph whose relations, triples or nodes a model picks.
 
-    The seeds always stay.
-
-    unit "relation": the distinct relation names are ranked, and the edges of the best `keep` stay
-    (LEGO-GraphRAG, technical report, SAE: its max_edge 64 counts relation types). "triple": each
-    edge is read as `A -> r -> B` (the report's code for MetaQA). "node": names are read, and the
-    edges between the kept nodes stay.
+    The seeds always stay. unit "relation": the distinct relation names are ranked, and the edges of
+    the best `keep` stay (LEGO-GraphRAG, technical report, SAE: its max_edge 64 counts relation
+    types). "triple": each edge is read as `A -> r -> B` (the report's code for MetaQA). "node":
+    names are read, and the edges between the kept nodes stay.
 
     Section 4.1 of v1 scores nodes and edges against the question's entities and relations, S(v,
     e_q), and keeps those above two thresholds. Its code ranks relations against the whole question
@@ -110,9 +108,9 @@ class FilterSubgraph(Operator):
 
 
 def _scores_of(subgraph: Subgraph, nodes: np.ndarray) -> np.ndarray | None:
-    """Return the former scores of `nodes`, with 0 for a seed outside the subgraph.
+    """Return the former scores of `nodes`.
 
-    Returns None if there were no scores.
+    A seed that was outside the subgraph has 0. Returns None if there were no scores.
     """
     if subgraph.scores is None or not len(subgraph.nodes):
         return None

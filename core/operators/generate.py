@@ -21,15 +21,13 @@ PROMPTS = tuple(READS)
 WALKS = ("walks", "walk-and-retrieve")  # prompts that show paths as sentences
 PLACES = ("question", "paths", "reports")
 PROMPT_HELP = (
-    "What the model is shown and how it is asked: “lego-graphrag” and “walk-and-retrieve” as these "
-    "papers print it, the others in a way "
-    "of our own."
+    "What the model is shown and how it is asked: “lego-graphrag” and “walk-and-retrieve” as "
+    "these papers print it, the others in a way of our own."
 )
 SHOTS_HELP = "0 is zero-shot, 1 one-shot, more few-shot. A template of your own shows none."
 TEMPLATE_HELP = (
     "A prompt of your own in the place of that one: a text with {question}, and {paths} or "
-    "{reports} where they belong. What comes before "
-    "a line --- is the system message."
+    "{reports} where they belong. What comes before a line --- is the system message."
 )
 # before each answer, in prompts that ask for one answer a line
 MARK = re.compile(r"^\s*ans(?:wer)?\s*:\s*", re.IGNORECASE)
@@ -97,7 +95,7 @@ class Answer(Operator):
 
     @property
     def _row(self) -> dict[str, Any]:
-        """The prompt, from its row in the table of prompts or from the template."""
+        """The prompt, from the table of prompts or from the template."""
         row = prompts("answer")[self.prompt]
         if self.template:
             return own_prompt(self.template, PLACES) | {"between": row.get("between", "\n")}
@@ -179,9 +177,7 @@ def _in_brackets(graph, path: Path) -> list[str]:
 def without_marks(reply: str) -> str:
     """Return the answers after "ans:" in a reply, joined by commas.
 
-    The reply has one answer a line.
-
-    A reply without such lines is returned unchanged.
+    The reply has one answer a line. A reply without such lines is returned unchanged.
 
     >>> from core.operators.generate import without_marks
     >>> without_marks("These fit.\\nans: Rope\\nans: Vertigo")

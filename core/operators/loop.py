@@ -123,7 +123,7 @@ class Loop(Combinator):
 
 
 def _frame(title: str, known: tuple[int, ...], nodes: Ranking, inner: Recorder) -> Frame:
-    """Return a frame with the nodes that were added, in the order of their choice.
+    """Return a frame with the added nodes in the order of their choice.
 
     If none was added, the frame lists all nodes in their order.
     """

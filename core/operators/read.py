@@ -67,7 +67,7 @@ class GraphReader(Operator):
         if state.reader is not None:
             recorder.notes.append("The answers are the retriever's own.")
             return state
-        assert state.paths is not None  # a line that lacks it is refused
+        assert state.paths is not None  # a line in which nothing writes it is refused
         seeds = frozenset(state.seeds)
         paths = (
             [part for walk in state.paths.items for part in stretches(walk, seeds)]

@@ -1,4 +1,4 @@
-"""Path refinement: paths are ranked by a model or drawn at random, then cut."""
+"""Path refinement: paths are ranked or drawn at random, then cut."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def part_read(read: int, recall: float) -> str:
 
 
 def reads_part(parameters: Mapping[str, Any]) -> bool:
-    """Return whether the model of such a step reads only a part of the candidates.
+    """Return whether a step reads only a part of its candidates.
 
     >>> from core.operators.refine import reads_part
     >>> reads_part({"read": 0, "recall": 1.0}), reads_part({"read": 0, "recall": 0.98})
@@ -148,7 +148,7 @@ class Rank(Operator):
     recall: float = param(1.0, "Expected recall", RECALL_HELP, low=0.5, high=1.0)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.paths is not None  # a line that lacks it is refused
+        assert state.paths is not None  # a line in which nothing writes it is refused
         ctx.watch.report(f"Ranking {len(state.paths):,} paths")
         texts = ctx.graph.texts(state.paths.items)
         task = Task(
@@ -188,7 +188,7 @@ class RandomSelect(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         paths = state.paths
-        assert paths is not None  # a line that lacks it is refused
+        assert paths is not None  # a line in which nothing writes it is refused
         order = ctx.rng(state.question.text, self).permutation(len(paths))
         drawn = Ranking("path", tuple(paths.items[int(i)] for i in order))
         recorder.before_cut = drawn

@@ -1,4 +1,4 @@
-"""Path refinement: a language model writes the triples of the paths as a paragraph."""
+"""Path refinement: a language model rewrites the paths as a paragraph."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RewritePaths(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.paths is not None  # a line that lacks it is refused
+        assert state.paths is not None  # a line in which nothing writes it is refused
         paths = state.paths.items[: self.paths]
         if not paths:
             recorder.notes.append("There is no path to tell of.")

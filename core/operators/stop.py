@@ -1,4 +1,4 @@
-"""Early stopping: a language model is asked whether the paths found so far suffice."""
+"""Early stopping: a language model says whether the paths suffice."""
 
 from __future__ import annotations
 
@@ -65,11 +65,10 @@ def _asked(task: Task, paths: Sequence[str]) -> Messages:
 
 
 def _read(reply: str) -> bool | None:
-    """Return the yes or no of a reply as a truth value, or None.
+    """Return the yes or no of a reply as true or false.
 
-    It is the JSON value, else a yes or no at the beginning of the reply.
-
-    Returns None if the reply says neither.
+    It is the JSON value, else a yes or no at the beginning of the reply. Returns None if the reply
+    says neither.
     """
     found = json_reply(reply, ("sufficient",))
     said = reply if found is None else str(found.value["sufficient"])

@@ -1,4 +1,4 @@
-"""The grammar of lines that answer a question, and functions that parse their text."""
+"""The grammar of lines that answer a question, with its parser."""
 
 from __future__ import annotations
 

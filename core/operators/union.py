@@ -18,11 +18,9 @@ from core.types import Frame, State
 class Union(Combinator):
     """The merged hits of two lines that begin at the same state: `a | b`.
 
-    Each hit is listed once.
-
-    Each line runs as if it were alone. The hits of every kind are merged as in `Merge`. Everything
-    else stays as it was before both lines. If hits are merged by score, the order of the lines does
-    not matter.
+    Each hit is listed once. Each line runs as if it were alone. The hits of every kind are merged
+    as in `Merge`. Everything else stays as it was before both lines. If hits are merged by score,
+    the order of the lines does not matter.
 
     >>> line = "EmbedQuery() >> (VectorNodes(keep=1) | SparseNodes(keep=1))"
     >>> state = retrieve(line, graph=story, question="a lame nephew cheerful", models=scores({}))

@@ -31,7 +31,7 @@ CONNECTED_HELP = (
 
 @dataclass(frozen=True, repr=False)
 class VectorSearch(Operator):
-    """The subgraph around the `matches` `of` nearest to the question and its entities.
+    """The subgraph around the question entities and the `matches` `of` nearest to the question.
 
     It is induced on the question entities, the matches, and all nodes at most `hops` steps from
     these.

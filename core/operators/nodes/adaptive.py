@@ -129,7 +129,7 @@ class Adapted:
 
 
 def neighbours(graph: KnowledgeGraph) -> Callable[[int], list[int]]:
-    """Return a function that lists a node's neighbours by link weight, then by name.
+    """Return a function that lists a node's neighbours by weight, then by name.
 
     Each node is listed once, without the node itself.
 

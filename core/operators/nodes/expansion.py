@@ -25,11 +25,11 @@ class ExpandNodes(Operator):
 
     Neighbours are chosen by structure and by similarity to the question.
 
-    FastInsight, STeX (algorithm 3): score = v_q . v_n + beta * structure. Structure is 1 - (r - 1)
-    / (N - 1), with r the best rank of a neighbour among the N retrieved nodes, plus (a - 1) /
-    (min(degree, N) - 1), with a the number of neighbours among them. A part with the divisor 0
-    counts 0. Both parts lie in [0, 1], so `beta` 1 weighs structure above the cosine of most
-    encoders. Ties are broken by id.
+    FastInsight, STeX (algorithm 3): score = v_q . v_n + beta * structure. Structure has two parts.
+    For the best rank r of a neighbour among the N retrieved nodes, the first is 1 - (r - 1) / (N -
+    1). For a of them that are neighbours, the second is (a - 1) / (min(degree, N) - 1). A part with
+    the divisor 0 counts 0. Both parts lie in [0, 1], so `beta` 1 weighs structure above the cosine
+    of most encoders. Ties are broken by id.
 
     If no neighbour is left, as in a component smaller than the budget, nothing is added. With
     `backfill` "vector" the nodes nearest to the question are added then.
@@ -66,7 +66,7 @@ class ExpandNodes(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         nodes = state.nodes.items if state.nodes else ()
-        assert state.vector is not None  # a line that lacks it is refused
+        assert state.vector is not None  # a line in which nothing writes it is refused
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
         index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.watch)
@@ -138,7 +138,7 @@ def likeness(graph: KnowledgeGraph, index: VectorIndex, vector: np.ndarray) -> S
 def expansion(
     nodes: tuple[int, ...], links: Simple, similar: Similar, beta: float, keep: int = 0
 ) -> tuple[Ranking, int]:
-    """Return the best neighbours of the ranked nodes, and the number of all neighbours.
+    """Return the best neighbours of the ranked nodes, and their total number.
 
     Nodes that are ranked already do not count. The score is likeness + beta * structure. `keep` 0
     keeps all.
@@ -149,7 +149,7 @@ def expansion(
 
 
 def structures(found: np.ndarray, links: Simple) -> tuple[np.ndarray, np.ndarray]:
-    """Return the new neighbours of ranked nodes, and the structure part of each score.
+    """Return the new neighbours of ranked nodes, and their structure scores.
 
     The scores are float64 in [0, 2]. Example: a node next to the second and the third of three
     nodes, with five neighbours in all, has 1 - 1/2 plus (2 - 1) / (3 - 1).

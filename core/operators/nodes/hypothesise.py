@@ -19,12 +19,11 @@ TOKENS = 512  # of a written passage
 class Hypothesise(Operator):
     """The mean of the question's vector and the vectors of passages written for it.
 
-    A language model writes the passages.
-
-    HyDE (Gao et al., ACL 2023): the passages answer the question. The original has 8 passages of
-    512 tokens at temperature 0.7; FastInsight does not say how many its baseline writes. The mean
-    is scaled to a unit vector, which keeps the order of nodes. An empty reply adds nothing. If no
-    language model is asked, the question's own vector is used.
+    A language model writes the passages. HyDE (Gao et al., ACL 2023): the passages answer the
+    question. The original has 8 passages of 512 tokens at temperature 0.7; FastInsight does not say
+    how many its baseline writes. The mean is scaled to a unit vector, which keeps the order of
+    nodes. An empty reply adds nothing. If no language model is asked, the question's own vector is
+    used.
 
     >>> line = "Hypothesise() >> VectorNodes(keep=1)"
     >>> state = retrieve(line, graph=story, question="who?", models=says("A lame son"))

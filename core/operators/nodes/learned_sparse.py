@@ -1,4 +1,4 @@
-"""SPLADE over nodes: shared words, with words that a model adds to a text."""
+"""SPLADE over nodes: search by words, including words that a model adds."""
 
 from __future__ import annotations
 

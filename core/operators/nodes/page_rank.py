@@ -1,4 +1,4 @@
-"""HippoRAG 2 on a corpus graph: PageRank that restarts at nodes similar to the question."""
+"""HippoRAG 2 on a corpus graph: PageRank from nodes similar to the question."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class SimilarPageRank(Operator):
         return ("vector",) if self.at == "nearest" else ("vector", self.at)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.vector is not None  # a line that lacks it is refused
+        assert state.vector is not None  # a line in which nothing writes it is refused
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
         index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.watch)

@@ -1,4 +1,4 @@
-"""PathRAG: paths between the retrieved nodes, ranked by a resource that flows along them."""
+"""PathRAG: paths between the retrieved nodes, ranked by a flow along them."""
 
 from __future__ import annotations
 

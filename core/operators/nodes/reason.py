@@ -61,7 +61,7 @@ class ReasonAndRetrieve(Operator):
         thoughts: list[str] = []
         vector = state.vector
         for number in range(self.steps):
-            assert vector is not None  # a line that lacks it is refused
+            assert vector is not None  # a line in which nothing writes it is refused
             part = ranked("node", *index.nearest(vector, min(len(index), self.keep)))
             found |= dict.fromkeys(part.items)
             recorder.frames.append(
@@ -85,7 +85,10 @@ class ReasonAndRetrieve(Operator):
     def _thought(
         self, state: State, nodes: list[int], thoughts: list[str], ctx: Context, recorder: Recorder
     ) -> str:
-        """Return the next sentence of reasoning, from the passages that fit into the prompt."""
+        """Return the next sentence of reasoning from the passages found.
+
+        Only passages that fit into the prompt are shown.
+        """
         shown, room = [], BUDGET
         for text in node_labels(ctx.graph, nodes):
             room -= tokens(text)

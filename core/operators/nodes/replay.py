@@ -89,7 +89,7 @@ def replayed(
 
 
 def _read(order: tuple[int, ...], known: frozenset[int], room: int) -> tuple[list[int], set[int]]:
-    """Return the first `room` read nodes, and the unread ones before the last of them."""
+    """Return the first `room` read nodes, and the unread nodes before their last."""
     added: list[int] = []
     passed: set[int] = set()
     for node in order:

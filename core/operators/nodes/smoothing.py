@@ -16,8 +16,7 @@ from core.types import HiddenStates, Ranking, State
 LONELY = ("keep", "shrink")
 LONELY_HELP = (
     "A node without links to others found has nothing to be smoothed with. keep: it stays as it "
-    "is; shrink: it is taken (1 - alpha) times, "
-    "as the formula has it where its sum is empty."
+    "is; shrink: it is taken (1 - alpha) times, as the formula has it where its sum is empty."
 )
 
 
@@ -74,7 +73,10 @@ class GraphRerank(Operator):
 def smoothed_order(
     hidden: HiddenStates, nodes: tuple[int, ...], links: Simple, alpha: float, lonely: str = "keep"
 ) -> Ranking:
-    """Return nodes by the score of their smoothed hidden states; ties keep their order."""
+    """Return nodes by the score of their smoothed hidden states.
+
+    Nodes of equal score keep their order.
+    """
     ids, rows = np.array(nodes, np.int64), rows_of(hidden, nodes)
     states = (
         smoothed(hidden.vectors, rows, ids, links, alpha, lonely) if alpha else hidden.vectors[rows]

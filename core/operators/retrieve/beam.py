@@ -1,4 +1,4 @@
-"""Path retrieval step by step: beam search from each seed, guided by a model."""
+"""Path retrieval by a beam search from each seed, guided by a model."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class BeamSearch(Operator):
     recall: float = param(1.0, "Expected recall", RECALL_HELP, low=0.5, high=1.0)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.subgraph is not None  # a line that lacks it is refused
+        assert state.subgraph is not None  # a line in which nothing writes it is refused
         local = Local(ctx.graph, state.subgraph, self.direction)
         entities = tuple(ctx.graph.names(state.seeds))
         best = self.width if self.prune == "top" else self.limit
@@ -229,7 +229,7 @@ class BeamSearch(Operator):
     def _suffice(
         self, label: str, beam: dict, task: Task, ctx: Context, recorder: Recorder
     ) -> bool:
-        """Return whether the language model named by `stop` says that the kept paths suffice."""
+        """Return whether the language model of `stop` finds the kept paths sufficient."""
         if self.stop == NEVER:
             return False
         said, usage, sentence = sufficient(
@@ -240,7 +240,7 @@ class BeamSearch(Operator):
         return said
 
     def _extensions(self, local, beam: dict[Path, tuple[float, ...]]) -> dict[Path, int]:
-        """Return the one-step extensions of the beam, each with the position of its origin.
+        """Return the one-step extensions of the beam, with the positions of their origins.
 
         There are at most `MOST_TEXTS`.
         """

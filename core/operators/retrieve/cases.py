@@ -1,4 +1,4 @@
-"""Path retrieval from solved questions: the most similar ones vote for their relation chains."""
+"""Path retrieval from solved questions, which vote for their relation chains."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ SIZE_HELP = "Solved questions drawn from each set, the same every time."
 ALIKE_HELP = "The least cosine of a neighbour's question, entities masked, that may vote."
 RANKING_HELP = (
     "Chain ranking has a voice too: for every chain it counts like one solved question of this "
-    "cosine. The higher, the more alike solved "
-    "questions must be to outvote it; 0: they alone vote."
+    "cosine. The higher, the more alike solved questions must be to outvote it; 0: they alone "
+    "vote."
 )
 NEIGHBOURS_HELP = "The most similar solved questions vote, each the more the more similar it is."
 METAQA = "metaqa-1hop-dev,metaqa-2hop-dev,metaqa-3hop-dev,own"
@@ -59,10 +59,10 @@ METAQA = "metaqa-1hop-dev,metaqa-2hop-dev,metaqa-3hop-dev,own"
 def neighbours(
     state: State, ctx: Context, recorder: Recorder, by: Any
 ) -> tuple[Cases, Iterator[tuple[int, float]]]:
-    """Return the cases, and those that may vote as (position, cosine), most similar first.
+    """Return the cases, and the position and cosine of those that may vote.
 
-    A case may vote if its question has a cosine of at least `by.alike`, is not the question itself,
-    and was solved by its chain.
+    The most similar ones come first. A case may vote if its question has a cosine of at least
+    `by.alike`, is not the question itself, and was solved by its chain.
     """
     encoder = ctx.models.encoder(by.encoder)
     own = ctx.environment.solved(ctx.graph.digest)
@@ -85,12 +85,11 @@ def neighbours(
 class CaseMemory(Operator):
     """The ends of the relation chains that solved the most similar questions.
 
-    The ends of the best chain come first.
-
-    Each solved question has the shortest chain whose ends best reproduce its answers (F1), or all
-    such chains that tie. The `neighbours` most similar questions, with entities masked, vote for
-    their chain if it starts at the seeds. The weight of a vote is cosine ^ 48 x F1 x exp(30 x
-    likeness), where likeness is chain ranking's score of the chain.
+    The ends of the best chain come first. Each solved question has the shortest chain whose ends
+    best reproduce its answers (F1), or all such chains that tie. The `neighbours` most similar
+    questions, with entities masked, vote for their chain if it starts at the seeds. The weight of a
+    vote is cosine ^ 48 x F1 x exp(30 x likeness), where likeness is chain ranking's score of the
+    chain.
 
     Chain ranking votes too, for every chain that starts at the seeds, with `ranking` as cosine and
     1 as F1. It keeps questions in other words from outvoting it. If no solved question is similar
@@ -284,7 +283,7 @@ def _place(votes: dict[Chain, float]) -> Callable[[Chain], tuple]:
 
 
 def _leads(state: State, ctx: Context, chain: Chain, direction: str) -> bool:
-    """Return whether a walk along the chain leads from the seeds to another node."""
+    """Return whether a chain leads from the seeds to another node."""
     front = walk(ctx.graph, state.seeds, chain, direction, ctx.watch)
     return front is not None and len(front.ends(state.seeds)[0]) > 0
 

@@ -23,7 +23,7 @@ from core.types import Frame, Path, Ranking, State, Subgraph, Usage
 
 # pairs of nodes from which a chain is continued when the chains at the seeds are listed
 LOOKED_AT = 256
-STEP_WORDS = 3  # words of the question for each step of a chain without a price
+STEP_WORDS = 3  # question words that allow one step of a chain without a price
 # An apostrophe counts as a word: “Ann's films” are “the films of Ann”.
 _WORD = re.compile(r"\w+|['’]")
 STEPS_HELP = "The longest chain. Each step more is many chains more to choose from."
@@ -32,9 +32,8 @@ WALKED_HELP = (
 )
 PRICE_HELP = (
     "What a chain's score loses for each step that the question has no room for: three words make "
-    "room for a step, so that a short "
-    "question is not answered by a long chain that says its words twice. 0: any chain may be as "
-    "long as it likes."
+    "room for a step, so that a short question is not answered by a long chain that says its "
+    "words twice. 0: any chain may be as long as it likes."
 )
 ENCODER_HELP = "The sentence encoder that reads the question and the chains."
 KEEP_HELP = (
@@ -86,7 +85,7 @@ class ChainRanking(Operator):
     def ranked(
         self, state: State, ctx: Context, recorder: Recorder
     ) -> list[tuple[Chain, float, str]]:
-        """Return the chains that start at the seeds as (chain, score, words), best first."""
+        """Return the chains at the seeds as (chain, score, words), best first."""
         index, question = in_words(state, ctx, recorder, self)
         ctx.watch.report("Ranking relation chains")
         found = chains_from(
@@ -112,9 +111,10 @@ class ChainRanking(Operator):
 def in_words(
     state: State, ctx: Context, recorder: Recorder, by: Any
 ) -> tuple[ChainIndex, np.ndarray]:
-    """Return the graph's chains in words, and the token vectors of the masked question.
+    """Return the graph's chains in words, and the question's token vectors.
 
-    The fields `steps`, `direction` and `encoder` of `by` are used.
+    The entities of the question are masked. The fields `steps`, `direction` and `encoder` of `by`
+    are used.
     """
     encoder = ctx.models.encoder(by.encoder)
     index = chain_index(ctx.graph, encoder, by.steps, by.direction, ctx.watch)
@@ -136,8 +136,9 @@ def likeness(
     places: Sequence[int],
     price: float,
 ) -> np.ndarray:
-    """Return the similarity of the question and some chains, minus the price, float64
-    [len(places)].
+    """Return the similarity of the question and some chains, minus the price.
+
+    The result is float64 [len(places)].
 
     Parameters
     ----------

@@ -188,7 +188,7 @@ def replied(name: str, request: dict[str, Any], check: Callable[[Any], T], ctx: 
 def with_documents(
     state: State, graph: KnowledgeGraph, reply: DocumentsReply, keep: int, recorder: Recorder
 ) -> State:
-    """Return the state with the chunks of at most `keep` documents of a reply.
+    """Return the state with the chunks of the first `keep` documents of a reply.
 
     An answer and a prompt in the reply are taken too.
     """
@@ -212,7 +212,7 @@ def with_documents(
 
 
 def _with_prompt(state: State, graph: KnowledgeGraph, text: str) -> State:
-    """Return the state with a prompt written elsewhere, and the chunks that it shows."""
+    """Return the state with a given prompt, and the chunks that it shows."""
     assert state.chunks is not None  # written by the caller
     inside = frozenset(covered(graph, text, state.chunks.items))
     shown = Ranking("chunk", tuple(row for row in state.chunks.items if row in inside))
@@ -229,7 +229,7 @@ def on_texts(graph: KnowledgeGraph) -> bool:
 
 
 def other(name: str) -> str:
-    """Return words on the other source or method to choose, for an error message."""
+    """Return advice on another source or method, as the end of an error message."""
     if name:
         return f"choose a source of the other kind, or the other method of “{name}”"
     return "choose a source of the other kind"
@@ -240,9 +240,7 @@ def with_paths(
 ) -> State:
     """Return the state with the best `keep` paths of a reply.
 
-    The subgraph and the answers of the reply are taken too.
-
-    Notes name what is not in the graph.
+    The subgraph and the answers of the reply are taken too. Notes name what is not in the graph.
     """
     found = placed(ctx.graph, state.seeds, reply, ctx.watch)
     recorder.notes += found.notes

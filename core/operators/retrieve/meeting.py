@@ -1,4 +1,4 @@
-"""Path retrieval for several question entities: relation chains from each, and where they meet."""
+"""Path retrieval by relation chains from several entities that meet."""
 
 from __future__ import annotations
 
@@ -175,7 +175,10 @@ class Meeting:
 
     @cached_property
     def ends(self) -> np.ndarray:
-        """The answers: named nodes, ordered by (-number of walks from the shared nodes, id)."""
+        """The answers: named nodes at the end of the chain.
+
+        They are ordered by (-number of walks from the shared nodes, id).
+        """
         if self.onward is None:
             return np.empty(0, np.int64)
         return named(
@@ -257,10 +260,8 @@ def _side(
 def _pairs(sides: Sequence[Side]) -> Iterator[tuple[Meeting, float]]:
     """Yield the best `TRIED` pairs of chains from two entities.
 
-    A pair includes the node at which the chains may meet.
-
-    The best pair comes first. Of equal scores the shorter pair comes first, then the one that meets
-    nearer to the answer.
+    A pair includes the node at which the chains may meet. The best pair comes first. Of equal
+    scores the shorter pair comes first, then the one that meets nearer to the answer.
     """
     parts = []
     for a, b in permutations(range(len(sides)), 2):

@@ -1,4 +1,4 @@
-"""Path retrieval by structure: shortest or simple paths from the seeds inside the subgraph."""
+"""Path retrieval by structure: shortest or simple paths inside the subgraph."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def from_seeds(
 
     `search(local, seed, room)` returns the paths from one seed, and whether there are more.
     """
-    assert state.subgraph is not None  # a line that lacks it is refused
+    assert state.subgraph is not None  # a line in which nothing writes it is refused
     local = Local(ctx.graph, state.subgraph, direction)
     found: list[tuple[int, Path]] = []
     dropped = 0

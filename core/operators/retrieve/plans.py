@@ -1,4 +1,4 @@
-"""Relation plans that a language model writes, followed in the graph (Reasoning on Graphs)."""
+"""Relation plans of a language model, followed in the graph (Reasoning on Graphs)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class RelationPlans(Operator):
     cap: int = param(10_000, "Cap", CAP_HELP, low=1, high=1_000_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.subgraph is not None  # a line that lacks it is refused
+        assert state.subgraph is not None  # a line in which nothing writes it is refused
         local = Local(ctx.graph, state.subgraph, self.direction)
         known = near_relations(local, state.seeds)[: self.shown]
         found: dict[Path, None] = {}
@@ -123,9 +123,8 @@ def prompt(
 def near_relations(local, seeds: Sequence[int]) -> list[str]:
     """Return the relations of a subgraph by their distance from the seeds.
 
-    They are ordered by (hops from a seed to the nearest edge, -edges, name).
-
-    Relations out of reach come last.
+    They are ordered by (hops from a seed to the nearest edge, -edges, name). Relations out of reach
+    come last.
     """
     depth = {place: 0 for seed in seeds if (place := local.place(seed)) >= 0}
     level, hop = list(depth), 0

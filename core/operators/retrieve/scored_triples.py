@@ -1,4 +1,4 @@
-"""Single triples chosen by a trained scorer that reads them and their position (SubgraphRAG)."""
+"""Single triples chosen by a trained scorer (SubgraphRAG)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,11 @@ from core.types import Path, Ranking, State, Subgraph, Usage
 class ScoredTriples(Operator):
     """The `keep` triples of the subgraph that a small network scores best.
 
-    They are paths of one step.
-
-    SubgraphRAG (ICLR 2025), as Walk&Retrieve compares with it. The network reads the vectors of
-    question, head, relation and tail. For both ends it also reads whether they are question
-    entities, and their distance to these along and against the triples (directional distance
-    encoding, two rounds in each direction). All triples of the subgraph are scored together. Paths
-    are ordered by (-likelihood, edge).
+    They are paths of one step. SubgraphRAG (ICLR 2025), as Walk&Retrieve compares with it. The
+    network reads the vectors of question, head, relation and tail. For both ends it also reads
+    whether they are question entities, and their distance to these along and against the triples
+    (directional distance encoding, two rounds in each direction). All triples of the subgraph are
+    scored together. Paths are ordered by (-likelihood, edge).
 
     The shipped network was trained on MetaQA's development questions with MiniLM instead of
     gte-large; `python -m core finetune triples` trains another.
@@ -52,7 +50,7 @@ class ScoredTriples(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         subgraph, scorer = state.subgraph, triple_scorer()
-        assert subgraph is not None  # a line that lacks it is refused
+        assert subgraph is not None  # a line in which nothing writes it is refused
         ctx.watch.report(f"Scoring {len(subgraph.edges):,} triples")
         read = Vectors(ctx, self.encoder, recorder)
         features = triple_features(ctx.graph, subgraph, state.seeds, state.question.text, read)
@@ -75,7 +73,7 @@ class ScoredTriples(Operator):
 
 @dataclass(frozen=True)
 class Vectors:
-    """Vectors of names: from the graph's index if it has them, else encoded now."""
+    """Vectors of names, from the graph's index or encoded now."""
 
     ctx: Context
     encoder: str

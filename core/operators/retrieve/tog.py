@@ -138,7 +138,7 @@ class ThinkOnGraph(Operator):
 
 
 class _Walk:
-    """The walk of one question, with the part of the graph that was read."""
+    """The walk of one question and the part of the graph it read."""
 
     def __init__(self, operator: ThinkOnGraph, state: State, ctx: Context, recorder: Recorder):
         self.operator, self.ctx, self.recorder = operator, ctx, recorder
@@ -194,13 +194,13 @@ class _Walk:
         )
 
     def _relations(self, chain: Path, start: str) -> Iterator[tuple[float, Behind]]:
-        """Yield the scores of the relations kept at a chain's end, and the entities behind them."""
+        """Yield the relations kept at a chain's end, each with its score and entities."""
         graph = self.ctx.graph
         steps = graph.steps_from(np.array([chain.end]), self.operator.direction)
         codes = 2 * steps.relations + ~steps.forward
         came = None
         if len(chain):
-            # the relation back
+            # the relation that leads back
             came = 2 * int(graph.triples(np.array(chain.edges[-1:]))[1][0]) + chain.forward[-1]
         names = {
             code: graph.relation_names[code >> 1]

@@ -1,4 +1,4 @@
-"""Path retrieval hop by hop from each seed, by the newest triple of each path.
+"""Path retrieval from each seed by the newest triple of each path.
 
 The search is a beam search, or a tree that reaches each node once.
 """
@@ -28,12 +28,10 @@ Grown = tuple[Ranking, Ranking | None]
 class TreePaths(Operator):
     """The branches of a tree grown from each seed, the best `width` triples per hop.
 
-    A model chooses the triples.
-
-    Only the newest triple is scored, as `A, r, B`; scores do not accumulate. Whole branches are
-    returned in order of finding, without their beginnings. A branch is lost if none of its
-    extensions is kept. (LEGO-GraphRAG v1, iterative path filtering, instances 9 to 14: width 128; 3
-    hops is the default of its code, as the paper names none.)
+    A model chooses the triples. Only the newest triple is scored, as `A, r, B`; scores do not
+    accumulate. Whole branches are returned in order of finding, without their beginnings. A branch
+    is lost if none of its extensions is kept. (LEGO-GraphRAG v1, iterative path filtering,
+    instances 9 to 14: width 128; 3 hops is the default of its code, as the paper names none.)
 
     reading "paper" is a plain beam search, as section 4.1 describes it. Several branches may end in
     one node, and the best `width` are kept. No branch visits a node twice. The paper leaves this
@@ -85,7 +83,7 @@ class TreePaths(Operator):
             )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.subgraph is not None  # a line that lacks it is refused
+        assert state.subgraph is not None  # a line in which nothing writes it is refused
         local, found = Local(ctx.graph, state.subgraph, self.direction), []
         seeds = [seed for seed in dict.fromkeys(state.seeds) if seed in state.subgraph]
         for seed in seeds:
@@ -170,7 +168,7 @@ class TreePaths(Operator):
 
 
 def cut(choice: Choice, n: int, width: int, rng: np.random.Generator) -> Choice:
-    """Return a choice cut or filled up to `width` positions, as in v1's code.
+    """Return a choice brought to `width` positions, as in v1's code.
 
     Of more, the best by score are kept, or a sample if there are no scores. Fewer are filled up in
     order.

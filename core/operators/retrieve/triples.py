@@ -1,4 +1,4 @@
-"""Retrieval of single triples: drawn at the question entities, or nearest to the question."""
+"""Retrieval of single triples: drawn at the entities, or nearest to the question."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ def _walked(
     recorder: Recorder,
     by: ChainVotes,
 ) -> dict[int, Path]:
-    """Return for each end the path to it along one chain of an entity."""
+    """Return the paths to these ends along one chain of an entity."""
     front = walk(ctx.graph, (ballot.seed,), ballot.chains[place], by.direction, ctx.watch)
     reached = [end for end in ends if end in front.now] if front is not None else []
     paths = front.paths(reached) if front is not None and reached else []

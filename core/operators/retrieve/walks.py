@@ -1,4 +1,4 @@
-"""Path retrieval from a walk corpus: the best nodes by their walks, then their walks."""
+"""Path retrieval from a walk corpus: the best nodes, then their best walks."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ class ChunksOfHits(Operator):
 
 
 def _both_ends(graph: KnowledgeGraph, relations: Ranking | None) -> dict[int, float]:
-    """Return for each chunk the number of relations of which it holds both ends."""
+    """Return the number of relations with both ends in each chunk."""
     heads, _, tails = graph.triples(np.array(relations.items if relations else (), np.int64))
     rows, counts = chunks_of(graph, "nodes"), Counter[int]()
     for head, tail in zip(heads.tolist(), tails.tolist()):
@@ -188,7 +188,7 @@ def _both_ends(graph: KnowledgeGraph, relations: Ranking | None) -> dict[int, fl
 
 
 def _beside(graph: KnowledgeGraph, nodes: Ranking | None, ctx: Context) -> dict[int, float]:
-    """Return the score of each chunk by the first retrieved entity that it holds.
+    """Return the score of each chunk by its first retrieved entity.
 
     The score is minus the entity's rank, plus the share of the entity's neighbours in the chunk.
     """
@@ -206,7 +206,7 @@ def _beside(graph: KnowledgeGraph, nodes: Ranking | None, ctx: Context) -> dict[
 def _within(
     graph: KnowledgeGraph, scores: dict[int, float], budget: int, keep: int, recorder: Recorder
 ) -> Ranking:
-    """Return the best chunks within the budget, and record the order before the cut."""
+    """Return the best chunks within the budget, and record the full order."""
     order = ranked("chunk", list(scores), list(scores.values()), keep and max(BEFORE_CUT, keep))
     recorder.before_cut, order = order.head(max(BEFORE_CUT, keep)), order.head(keep or len(order))
     room = (

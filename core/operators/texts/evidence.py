@@ -1,4 +1,4 @@
-"""Evidence from a knowledge graph: relations of linked entities, chosen evidence, paths as hits."""
+"""Evidence from a knowledge graph: relations, chosen evidence, and paths as hits."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class PassagesOfFacts(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        # a line that lacks it is refused
+        # a line in which nothing writes it is refused
         assert state.relations is not None and state.vector is not None
         graph, n = ctx.graph, ctx.graph.n_nodes
         if not n_chunks(graph):
@@ -190,9 +190,9 @@ def alike_in(graph: KnowledgeGraph) -> np.ndarray:
 
 
 def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pairs of a passage's row and an entity with a fact in it.
+    """Return the pairs of a passage and an entity of whose facts it states one.
 
-    Each pair is returned once.
+    The passage is given by its row. Each pair is returned once.
     """
     facts, rows = facts_of(graph), chunks_of(graph, "edges")
     heads, _, tails = graph.triples(facts)
@@ -211,9 +211,8 @@ def _page_rank(
 ) -> np.ndarray:
     """Return the PageRank of every entity, then of every passage.
 
-    The values sum to 1.
-
-    On a graph of more than `SOLVED_UP_TO` edges it is only as exact as the best passages need.
+    The values sum to 1. On a graph of more than `SOLVED_UP_TO` edges it is only as exact as the
+    best passages need.
     """
     from core.graph.pagerank.everywhere import pushed_everywhere  # loads numba
     from core.graph.pagerank.exact import solve

@@ -1,4 +1,4 @@
-"""Helpers of operators on texts: ordered hits, token budgets and words for the trace."""
+"""Helpers of operators on texts: ordered hits, token budgets and notes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BEFORE_CUT = 1000  # hits that are recorded in the order before the cut
 def ranked(
     kind: Kind, ids: Iterable[int] | np.ndarray, scores: Iterable[float] | np.ndarray, keep: int = 0
 ) -> Ranking:
-    """Return the best `keep` items by (-score, id), or all if `keep` is 0.
+    """Return the best `keep` items by (-score, id); 0 keeps all.
 
     Scores that differ only by rounding errors count as equal.
     """
@@ -160,10 +160,9 @@ def within(
 ) -> Ranking:
     """Return the first hits whose texts fit into a budget of tokens.
 
-    A budget of 0 fits all.
-
-    The first hit that does not fit ends the list. As a text has at least one token, almost never do
-    more hits fit than there are tokens. The others therefore need not be sorted.
+    A budget of 0 fits all. The first hit that does not fit ends the list. As a text has at least
+    one token, almost never do more hits fit than there are tokens. The others therefore need not be
+    sorted.
 
     >>> import numpy as np
     >>> from core.operators.texts.hits import LazyRanking, within

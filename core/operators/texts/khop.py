@@ -82,7 +82,7 @@ class KhopPaths(Operator):
 
 
 def merged(paths: Sequence[Path]) -> list[Path]:
-    """Return the paths without those that are part of another one, in either direction.
+    """Return the paths that are no part of another one, in either direction.
 
     >>> from core.operators.texts.khop import merged
     >>> from core.types import Path
@@ -102,15 +102,15 @@ def merged(paths: Sequence[Path]) -> list[Path]:
 
 
 def _within(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
-    """Return whether the nodes of one path are consecutive in another, forwards or backwards."""
+    """Return whether one path runs along another, forwards or backwards."""
     runs = [whole[start : start + len(part)] for start in range(len(whole) - len(part) + 1)]
     return part in runs or part[::-1] in runs
 
 
 def _along(graph: KnowledgeGraph, chain: Path, nodes: list[int], direction: str) -> Path:
-    """Return the chain extended through these nodes, the first of which is its end.
+    """Return the chain extended through these nodes.
 
-    Of parallel edges the first is taken.
+    The first of them is the end of the chain. Of parallel edges the first is taken.
     """
     for node, target in zip(nodes, nodes[1:]):
         near, edges, forward = graph.steps(node, direction)

@@ -1,4 +1,4 @@
-"""Operators that merge the hits of two searches, and cut hits to a budget."""
+"""Operators that merge the hits of two searches, or cut hits."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from core.types import Ranking, State
 
 ORDER_HELP = (
     "in turn: the best of the first search, the best of the second, and so on; first: all of the "
-    "first, then what the second adds; "
-    "score: by the better of both scores; reciprocal rank: by the sum of 1 / (60 + rank) in each, "
-    "which compares no scores."
+    "first, then what the second adds; score: by the better of both scores; reciprocal rank: by "
+    "the sum of 1 / (60 + rank) in each, which compares no scores."
 )
 ORDERS = ("in turn", "first", "score", "reciprocal rank")
 RANK_OFFSET = 60  # reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)

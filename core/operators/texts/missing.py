@@ -1,4 +1,4 @@
-"""Neighbours of the retrieved chunks, by the evidence that a language model finds missing."""
+"""Neighbours of the retrieved chunks, by the evidence that is missing."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class MissingEvidence(Operator):
 
 
 def neighbours(graph: KnowledgeGraph):
-    """Return a function that lists the rows of the chunks linked to a chunk.
+    """Return a function that lists the chunks linked to a chunk, by row.
 
     The rows are ascending. The list is empty for a chunk that is no node.
     """

@@ -33,13 +33,11 @@ BUDGET_HELP = "How many tokens their descriptions may have together; 0 is no lim
 class NeighbourNodes(Operator):
     """The entities within `hops` steps of the retrieved ones.
 
-    With `itself` the retrieved ones stay among them.
-
-    In-depth analysis, node operator Onehop. A neighbour has the score of the best entity that it is
-    linked to. An entity retrieved before keeps its own score, and of equal scores those retrieved
-    before come first. With `order` "hits first" all entities retrieved before come first, and a
-    neighbour's score is at most that of the last of them; otherwise the neighbours of the best
-    would push the others out.
+    With `itself` the retrieved ones stay among them. In-depth analysis, node operator Onehop. A
+    neighbour has the score of the best entity that it is linked to. An entity retrieved before
+    keeps its own score, and of equal scores those retrieved before come first. With `order` "hits
+    first" all entities retrieved before come first, and a neighbour's score is at most that of the
+    last of them; otherwise the neighbours of the best would push the others out.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> NeighbourNodes()"
     >>> state = retrieve(line, graph=story, question="Fred", models=scores({}))

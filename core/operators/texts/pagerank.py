@@ -21,12 +21,11 @@ RECALL = 0.97  # share of the best nodes that such a push aims at
 RESETS = ("specificity", "sum", "max", "scores")
 RESET_HELP = (
     "specificity: each linked entity by one over the number of its chunks (HippoRAG); sum: the "
-    "scores of the linked entities and of the "
-    "entities found, each scaled to one, added (FastGraphRAG as the in-depth analysis has it); "
-    "max: 1 for each linked entity, for each "
+    "scores of the linked entities and of the entities found, each scaled to one, added "
+    "(FastGraphRAG as the in-depth analysis has it); max: 1 for each linked entity, for each "
     "found its share of their scores, these moved from -1 .. 1 to 0 .. 1 (FastGraphRAG's own "
-    "code); scores: those of the entities found, "
-    "behind names linked their similarity to these (the in-depth analysis, section 6.1)."
+    "code); scores: those of the entities found, behind names linked their similarity to these "
+    "(the in-depth analysis, section 6.1)."
 )
 
 
@@ -42,10 +41,11 @@ class PageRankNodes(Operator):
     and used by the rows with HippoRAG's own values. FastGraphRAG uses the sum of two normalised
     vectors, or in its own code their maximum.
 
-    Without an entity to start from, all entities are equal (HippoRAG), or with `without` none is
-    found (FastGraphRAG). The analysis' code always restarts with probability 0.9, here `damping`
-    0.1; its papers follow an edge with probability 0.5. Its code also lists the best last. On a
-    graph of more than `SOLVED_UP_TO` edges the best `keep` are found by a push, as a note says.
+    Without an entity to start from, all entities are equal (HippoRAG), or with `without` "none" no
+    entity is found (FastGraphRAG). The analysis' code always restarts with probability 0.9, here
+    `damping` 0.1; its papers follow an edge with probability 0.5. Its code also lists the best
+    last. On a graph of more than `SOLVED_UP_TO` edges the best `keep` are found by a push, as a
+    note says.
 
     With `damping` 0 only the reset is left. In the example Scrooge has three chunks and Fred one,
     so the scores are 1/4 and 3/4.

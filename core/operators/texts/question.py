@@ -38,11 +38,9 @@ UNREADABLE = (
 class EmbedQuery(Operator):
     """The vector of the question, or of its low or high keywords.
 
-    Keywords are joined by commas.
-
-    In-depth analysis, question conversion "vector". If there are no such keywords, the question is
-    encoded instead. With `without` "nothing" a search by this vector finds nothing then; LightRAG
-    leaves such a search out.
+    Keywords are joined by commas. In-depth analysis, question conversion "vector". If there are no
+    such keywords, the question is encoded instead. With `without` "nothing" a search by this vector
+    finds nothing then; LightRAG leaves such a search out.
 
     >>> state = retrieve("EmbedQuery()", graph=story, question="who is Tim", models=scores({}))
     >>> float((state.vector**2).sum().round(3))
@@ -97,11 +95,10 @@ class EmbedQuery(Operator):
 class NamesInQuestion(Operator):
     """The names of entities in the question.
 
-    A language model or the graph's own vocabulary finds them.
-
-    In-depth analysis, question conversion "entities": HippoRAG, DALK and ToG ask a language model.
-    The vocabulary finds the names that the graph has, in the same spelling. It is also asked if a
-    reply cannot be read, with a note, and if no language model may be asked.
+    A language model or the graph's own vocabulary finds them. In-depth analysis, question
+    conversion "entities": HippoRAG, DALK and ToG ask a language model. The vocabulary finds the
+    names that the graph has, in the same spelling. It is also asked if a reply cannot be read, with
+    a note, and if no language model may be asked.
 
     >>> retrieve("NamesInQuestion()", graph=story, question="Is Tim the son of Cratchit?").names
     ('Tim', 'Cratchit')
@@ -216,9 +213,7 @@ def _asked(
 ) -> dict[str, Any] | None:
     """Return the lists in a language model's reply by field, or None.
 
-    None means that no model may be asked or that the reply cannot be read.
-
-    A note says why.
+    None means that no model may be asked or that the reply cannot be read. A note says why.
     """
     if unasked(
         ctx, recorder, "the question's own words were taken, those that the graph names first"

@@ -21,12 +21,10 @@ from core.types import Ranking, State
 class RankHits(Operator):
     """The best `keep` of the hits of one kind, by a model.
 
-    The model reads question and hits once.
-
-    This is a re-ranker for the hits of any search. Each hit is read as the encoder reads it for
-    search. With the encoder it orders passages as LightRAG does today. A language model may name
-    fewer; they stay in the order in which it named them. If no language model may be asked, the
-    order stays and is cut.
+    The model reads question and hits once. This is a re-ranker for the hits of any search. Each hit
+    is read as the encoder reads it for search. With the encoder it orders passages as LightRAG does
+    today. A language model may name fewer; they stay in the order in which it named them. If no
+    language model may be asked, the order stays and is cut.
 
     >>> models = picks("Tiny Tim, the son of Cratchit, who works for Scrooge, was lame.")
     >>> line = "SparseChunks(keep=2) >> RankHits(keep=1, model='x')"

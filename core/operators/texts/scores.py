@@ -130,9 +130,10 @@ class ChunksFromRelations(Operator):
 
 
 def _edges_at(graph: Graph, nodes: np.ndarray, alike: bool) -> np.ndarray:
-    """Return the edges at some nodes, ascending; those of similar names only with `alike`.
+    """Return the edges at some nodes, ascending.
 
-    It is meant for nodes with a large part of all edges.
+    Edges of similar names are included only with `alike`. It is meant for nodes with a large part
+    of all edges.
     """
     from core.graph.algorithms.traversal import mark_edges_at  # loads numba
 
@@ -147,9 +148,9 @@ def _edges_at(graph: Graph, nodes: np.ndarray, alike: bool) -> np.ndarray:
 def _sums(
     rows: Rows, edges: np.ndarray, scores: np.ndarray, n: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the summed scores of each chunk's edges, float64, and whether it has any.
+    """Return the summed scores of each chunk's edges, and whether it has any.
 
-    `rows` are the chunks of each edge, `n` is the number of chunks.
+    The sums are float64. `rows` are the chunks of each edge, `n` is the number of chunks.
     """
     if len(edges) <= FEW_EDGES:
         held = rows.taken(edges)

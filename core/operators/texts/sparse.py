@@ -22,7 +22,7 @@ BY_HELP = "bm25 with k1 1.5 and b 0.75, or tf-idf: the cosine of vectors of weig
 
 
 class ByWords(Operator):
-    """Base of searches by words, which find `keep` hits with a score above 0.
+    """Base of searches by words: `keep` hits with a score above 0.
 
     The order before the cut is recorded.
     """
@@ -119,6 +119,6 @@ class SparseNodes(ByWords):
 
 
 def searchable(graph: Any, of: Of, by: str, watch: Watch = NO_WATCH) -> Search:
-    """Return the word search over all chunks or nodes, built once for each graph."""
+    """Return the word search over all chunks or nodes, cached."""
     found = postings(graph, of, watch)
     return found.bm25 if by == "bm25" else found.tfidf

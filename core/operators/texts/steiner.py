@@ -21,10 +21,10 @@ STEP = 0.01  # least relative difference of the prizes of two successive similar
 class SteinerSubgraph(Operator):
     """The prize-collecting Steiner tree over the best entities and relations.
 
-    It joins them at little cost. G-Retriever (in-depth analysis, subgraph operator Steiner). The
-    best `nodes` entities have prizes `nodes`, `nodes` - 1, .. 1. Of the best `relations` distinct
-    similarities the k-th gives its relations the prize (relations - k) / their number, at most 0.99
-    of the one before.
+    It joins them at little cost, as G-Retriever does (in-depth analysis, subgraph operator
+    Steiner). The best `nodes` entities have prizes `nodes`, `nodes` - 1, .. 1. Of the best
+    `relations` distinct similarities the k-th gives its relations the prize (relations - k) / their
+    number, at most 0.99 of the one before.
 
     An edge costs `cost`, at most 0.995 of the best prize, minus its prize. An edge with a higher
     prize becomes a node. The tree is sought among the `keep` nodes nearest to those with a prize.

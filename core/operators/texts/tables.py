@@ -155,7 +155,7 @@ _MAKE = {"node": _nodes, "triple": _relations, "community": _communities, "chunk
 
 
 def as_text(tables: Sequence[ContextTable]) -> str:
-    """Return the tables as in a prompt: a heading and comma-separated rows for each.
+    """Return the tables as in a prompt: headings and comma-separated rows.
 
     >>> from core.operators.texts.tables import as_text
     >>> from core.types import ContextTable

@@ -16,8 +16,7 @@ from core.types import ContextTable, Prompt, Question, State
 PLACES = ("question", "tables")
 TEMPLATE_HELP = (
     "A prompt of your own in the place of ours: a text with {question} and {tables} where they "
-    "belong. What comes before a line --- is the "
-    "system message."
+    "belong. What comes before a line --- is the system message."
 )
 # budgets of nano-graphrag, used if a line sets none
 BUDGETS = {"triple": 4800, "community": 3200, "chunk": 4000}
@@ -81,7 +80,7 @@ class AnswerFromTables(Operator):
 
 
 def given_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:
-    """Return the tables of the state, or make them if no operator made them."""
+    """Return the tables of the state, made now if there are none."""
     return state.tables if state.tables is not None else tables_of(ctx.graph, state, BUDGETS)
 
 

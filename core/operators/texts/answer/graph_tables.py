@@ -15,10 +15,9 @@ from core.types import ContextTable, Ranking, State
 class SubgraphTables(Operator):
     """The subgraph as a table of entities and a table of relations.
 
-    Both tables share one budget of tokens.
-
-    The rows are in the order of the graph. This is G-Retriever's textual graph: not ordered by
-    score, cut at 512 tokens. Of a large subgraph the relations are therefore cut first.
+    Both tables share one budget of tokens. The rows are in the order of the graph. This is
+    G-Retriever's textual graph: not ordered by score, cut at 512 tokens. Of a large subgraph the
+    relations are therefore cut first.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> SteinerSubgraph() >> SubgraphTables()"
     >>> state = retrieve(line, graph=story, question="Tim and Scrooge", models=scores({}))

@@ -17,14 +17,12 @@ from core.types import Prompt, Question, Ranking, State
 FORMS = ("context", "numbered", "thought")
 FORM_HELP = (
     "context: the passages one after the other (RAPTOR); numbered: with numbers (KGP); thought: "
-    "the model thinks aloud first, and what "
-    "follows the last “Answer:” is the answer (HippoRAG)."
+    "the model thinks aloud first, and what follows the last “Answer:” is the answer (HippoRAG)."
 )
 PLACES = ("question", "passages")
 TEMPLATE_HELP = (
     "A prompt of your own in the place of that one: a text with {question} and {passages} where "
-    "they belong. What comes before a line --- "
-    "is the system message."
+    "they belong. What comes before a line --- is the system message."
 )
 NOTHING = "(nothing was found)"
 
@@ -114,7 +112,7 @@ class AnswerFromPassages(Operator):
         return messages("passages", self.form, question.abstract, **values)
 
     def _answer(self, text: str, recorder: Recorder) -> str:
-        """Return the reply, or the text after "Answer:" if it begins with a thought."""
+        """Return the reply, or after a thought the text behind "Answer:"."""
         thought, mark, answer = text.rpartition("Answer:")
         if self.form != "thought" or not mark:
             if self.form == "thought":

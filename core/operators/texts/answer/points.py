@@ -1,4 +1,4 @@
-"""An answer in two steps: points from each part of the hits, then an answer.
+"""An answer in two steps: points from parts of the hits, then an answer.
 
 The steps are the map and reduce of GraphRAG's global search.
 """
@@ -52,8 +52,7 @@ PER_HELP = (
 GROUP_HELP = "Of what is read at once; less where the model has less room."
 EMPTY_HELP = (
     "ask: the model is told that there is no point; nothing: it is not asked, and there is no "
-    "answer (nano-graphrag replies with one "
-    "fixed sentence)."
+    "answer (nano-graphrag replies with one fixed sentence)."
 )
 
 
@@ -67,12 +66,11 @@ DIVERSITY_HELP = (
 class Points(Operator):
     """Points that a language model notes on each part of the hits.
 
-    Each point has a score from 1 to 100.
-
-    Map of GGraphRAG and CheapRAG (in-depth analysis); a point of score 0 is left out. `per` "item"
-    is the paper's reading (`ggraphrag-paper`), "packed" the code's groups of 16,384 tokens. Parts
-    that do not fit into the model's context are split. A reply that cannot be read gives no point,
-    which a note says. If the model fails on the way, the points so far are kept.
+    Each point has a score from 1 to 100. Map of GGraphRAG and CheapRAG (in-depth analysis); a point
+    of score 0 is left out. `per` "item" is the paper's reading (`ggraphrag-paper`), "packed" the
+    code's groups of 16,384 tokens. Parts that do not fit into the model's context are split. A
+    reply that cannot be read gives no point, which a note says. If the model fails on the way, the
+    points so far are kept.
 
     >>> models = says('{"points": [{"description": "Cratchit is the clerk.", "score": 90}]}')
     >>> line, question = "SparseChunks(keep=2) >> Points()", "the clerk Cratchit"
@@ -154,9 +152,9 @@ class AnswerFromPoints(Operator):
     points are sorted by score and cut at `room` tokens and at the model's context. The prompt
     counts every hit that was read for the points.
 
-    With `diversity` d, which the analysis leaves to future work, points are picked one by one by (1
-    - d) score/100 - d similarity (maximal marginal relevance, Carbonell and Goldstein, SIGIR 1998),
-    see `diverse`.
+    With `diversity` d points are picked one by one, by (1 - d) score/100 - d similarity, see
+    `diverse`. This is maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998). The
+    analysis leaves it to future work.
 
     >>> models = says('{"points": [{"description": "Cratchit is the clerk.", "score": 90}]}')
     >>> line = "SparseChunks(keep=2) >> Points() >> AnswerFromPoints()"
@@ -269,7 +267,10 @@ def diverse(points: Sequence[Point], diversity: float) -> tuple[Point, ...]:
 
 
 def read_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:
-    """Return the tables of the state, else of all hits, to note points on."""
+    """Return the tables on which points are noted.
+
+    They are those of the state, else tables of all hits.
+    """
     return state.tables if state.tables is not None else tables_of(ctx.graph, state, {})
 
 
@@ -297,7 +298,7 @@ def _parts(
 
 
 def _groups(tables: tuple[ContextTable, ...], per: str, group: int) -> Iterator[ContextTable]:
-    """Yield single rows of the tables, or as many together as `group` tokens hold."""
+    """Yield single rows of the tables, or groups of at most `group` tokens."""
     for table in tables:
         part: list[int] = []
         used = 0
@@ -314,9 +315,7 @@ def _groups(tables: tuple[ContextTable, ...], per: str, group: int) -> Iterator[
 def _cut(part: ContextTable, share: float) -> ContextTable | None:
     """Return a part of one row with its longest cell cut.
 
-    The cell keeps a little less than the given share.
-
-    Returns None if nothing of the cell is left.
+    The cell keeps a little less than the given share. Returns None if nothing of the cell is left.
     """
     (row,) = part.rows
     longest = max(range(len(row)), key=lambda place: len(row[place]))
@@ -346,7 +345,7 @@ def _reduced(question: str, points: tuple[Point, ...]) -> Messages:
 
 
 def _within(points: tuple[Point, ...], room: int) -> int:
-    """Return how many of the points, in their order, fit into so many tokens."""
+    """Return how many of the first points fit into so many tokens."""
     used = list(accumulate(tokens(point.text) for point in points))
     return sum(size <= room for size in used)
 
@@ -354,9 +353,8 @@ def _within(points: tuple[Point, ...], room: int) -> int:
 def _read(text: str) -> list[tuple[int, str]] | None:
     """Return the scores and texts of the points in a reply, or None.
 
-    None means that the reply is no such JSON.
-
-    A point without a text has an empty one. A point without a score counts 1 (Microsoft's rule).
+    None means that the reply is no such JSON. A point without a text has an empty one. A point
+    without a score counts 1 (Microsoft's rule).
     """
     found = json_reply(text, ("points",))
     if found is None or not isinstance(found.value["points"], list):

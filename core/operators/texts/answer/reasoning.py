@@ -1,4 +1,4 @@
-"""An answer from graph evidence that a language model first rewrites and thinks about."""
+"""An answer from graph evidence that a language model first rewrites."""
 
 from __future__ import annotations
 
@@ -90,9 +90,10 @@ class AnswerFromEvidence(Operator):
     def _digested(
         self, what: str, lines: Sequence[str], chat: Chat, ctx: Context, recorder: Recorder
     ) -> str:
-        """Return the evidence in sentences of the model, which is not told the question.
+        """Return the evidence in sentences of the model.
 
-        The evidence is unchanged if no sentences are wanted or the reply is empty.
+        The model is not told the question. The evidence is unchanged if no sentences are wanted or
+        the reply is empty.
         """
         if not self.sentences or not lines:
             return _list(lines)
