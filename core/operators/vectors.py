@@ -33,8 +33,7 @@ CONNECTED_HELP = (
 class VectorSearch(Operator):
     """The subgraph around the question entities and the `matches` `of` nearest to the question.
 
-    It is induced on the question entities, the matches, and all nodes at most `hops` steps from
-    these.
+    It is induced on these entities, the matches, and all nodes at most `hops` steps from them.
 
     LEGO-GraphRAG, technical report, B.7 (3): the names of nodes are encoded, the most similar ones
     retrieved, and their one-hop neighbours merged. It also proposes triples and more hops. It says
