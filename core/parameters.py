@@ -1,4 +1,7 @@
-"""What an operator declares: its parameters, each with a label, a sentence of help and its range; checked when one is made."""
+"""Parameters that operators declare: a label, a help sentence and a range for each.
+
+Values are checked when an operator is made.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from weakref import WeakKeyDictionary
 from core.errors import BadParameter, nearest, shorten
 from core.models.combine import parse
 
-VALUE_LETTERS = 60  # of a value in words
+VALUE_LETTERS = 60  # a longer value is shortened when it is shown to a person
 
 D = TypeVar("D", bound="Declared")
 
@@ -31,11 +34,20 @@ def param(
     known: Callable[[], Iterable[str]] | None = None,
     lines: bool = False,
 ) -> Any:
-    """A dataclass field that is a parameter: with a label, a sentence of help, and its range or choices.
+    """Return a dataclass field that is a parameter of an operator.
 
-    `model` marks a text that names a model or a combination of models, `chat` the name or role of a language model; either
-    may be one of the words in `also` instead. `known` lists the texts to choose from as they are at the moment, for forms; `lines` marks
-    a text of several lines.
+    Parameters
+    ----------
+    default : value used if none is given. Its type is the type of the parameter.
+    label : a few words for forms.
+    help : one sentence for forms and documents.
+    low, high : range of a number.
+    choices : all values that a text may have.
+    model : True if the text names a model or a combination of models.
+    also : words that are allowed in place of a model's name.
+    chat : True if the text is the name or role of a language model.
+    known : returns the texts that a form offers at the moment.
+    lines : True if the text may have several lines.
     """
     return field(
         default=default,
@@ -56,7 +68,10 @@ def param(
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of an operator, as forms, checks and documentation need it."""
+    """One parameter of an operator, as forms, checks and documentation need it.
+
+    The fields are those of `param`.
+    """
 
     name: str
     type: type[Any]
@@ -74,10 +89,14 @@ class Parameter:
 
 
 class Declared:
-    """A value with declared parameters. Subclasses are frozen dataclasses whose fields are made by `param`; each is checked when a
-    value is made, which raises BadParameter, and `repr` is the call that makes it, with what differs from the defaults."""
+    """A value with declared parameters.
 
-    # as subclasses are dataclasses
+    Subclasses are frozen dataclasses with fields made by `param`. Values are checked when an
+    object is made; a bad one raises BadParameter. `repr` gives the call that makes the object,
+    with the parameters that differ from their defaults.
+    """
+
+    # declared for type checkers: subclasses are dataclasses
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
     def __post_init__(self) -> None:
@@ -92,7 +111,7 @@ class Declared:
 
 
 def parameters(cls: type[Declared]) -> tuple[Parameter, ...]:
-    """The parameters of an operator class, in order."""
+    """Return the parameters of an operator class, in order."""
     if cls not in _read:
         _read[cls] = tuple(
             Parameter(f.name, type(f.default), f.default, **f.metadata)
@@ -102,17 +121,19 @@ def parameters(cls: type[Declared]) -> tuple[Parameter, ...]:
     return _read[cls]
 
 
-# a page asks hundreds of times
+# cached, because one page asks for them hundreds of times
 _read: WeakKeyDictionary[type[Declared], tuple[Parameter, ...]] = WeakKeyDictionary()
 
 
 def values(operator: Declared) -> Mapping[str, Any]:
-    """The parameters of an operator with their values."""
+    """Return the parameters of an operator with their values."""
     return {p.name: getattr(operator, p.name) for p in parameters(type(operator))}
 
 
 def value_words(value: Any) -> str:
-    """A parameter's value as a person reads it, on one line; of a long text its beginning.
+    """Return a parameter's value as a person reads it, on one line.
+
+    Only the beginning of a long text is returned.
 
     >>> from core.parameters import value_words
     >>> value_words(True), value_words(1000), value_words(0.80), value_words("bm25")
@@ -126,14 +147,14 @@ def value_words(value: Any) -> str:
 
 
 def settings_text(cls: type[Declared], given: Mapping[str, Any]) -> list[str]:
-    """The values that differ from the defaults, each as `name=value`."""
+    """Return the values that differ from the defaults, each as `name=value`."""
     named = ((p.name, given.get(p.name, p.default), p.default) for p in parameters(cls))
     return [f"{name}={value!r}" for name, value, usual in named if value != usual]
 
 
 @contextmanager
 def located(where: str) -> Iterator[None]:
-    """Say `where` the parameter is that is bad, in what is raised within."""
+    """Put `where` before the message of a BadParameter raised in this context."""
     try:
         yield
     except BadParameter as error:
@@ -143,7 +164,7 @@ def located(where: str) -> Iterator[None]:
 def check_names(
     cls: type[Declared], given: Mapping[str, Any], called: str, where: str = ""
 ) -> None:
-    """Raise BadParameter for a value of no parameter; it names the nearest one."""
+    """Raise BadParameter for a name that is no parameter, and suggest the nearest one."""
     known = [p.name for p in parameters(cls)]
     for key in given:
         if key not in known:
@@ -152,14 +173,24 @@ def check_names(
 
 
 def make(cls: type[D], given: Mapping[str, Any], where: str = "") -> D:
-    """An operator from named values. Raises BadParameter that says `where`, what is unknown and the nearest valid name."""
+    """Return an operator made from named values.
+
+    Raises
+    ------
+    BadParameter
+        For an unknown name or a bad value. The message begins with `where` and suggests the
+        nearest valid name.
+    """
     check_names(cls, given, cls.__name__, where)
     with located(where):
         return cls(**given)
 
 
 def _fit(operator: Declared, parameter: Parameter, value: Any) -> Any:
-    """`value` as the parameter's type. Raises BadParameter where it is of another type or out of range."""
+    """Return the value converted to the parameter's type.
+
+    Raises BadParameter if it has another type or is out of range.
+    """
     name = f"{parameter.name} of {type(operator).__name__}"
     if parameter.type is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)

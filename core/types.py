@@ -1,4 +1,8 @@
-"""The carriers that operators hand on: frozen, cheap to copy, arrays inside. Imports nothing of ours."""
+"""Data that operators hand on: questions, paths, subgraphs, rankings and states.
+
+All of them are frozen and cheap to copy, with arrays inside. The module imports nothing of this
+project.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +20,22 @@ Kind = Literal["node", "relation", "triple", "path", "chunk", "community"]
 
 @dataclass(frozen=True)
 class Question:
-    """A question as a data set or a person gives it; `entities` and `answers` are names, not ids.
+    """A question of a question set or of a person.
 
-    `hops` is the number of steps to the answer where the set tells it, else None. `gold` names the passages of a corpus that
-    the answer rests on: documents by their ids, or parts of them (`core.corpus.quoted`). `options` are the answers to choose from, where
-    there are any; the text has them as well.
-    `aliases` are groups of names of one answer each, the first of which is in `answers`; an answer without a group has one name.
-    An `abstract` question asks for an overview rather than for one fact: its answer may be long (`core.operators.length`).
+    Attributes
+    ----------
+    text : the question itself.
+    id : its id in the question set.
+    entities : names of the question entities, not their ids.
+    answers : names of the correct answers, not their ids.
+    hops : number of steps to the answer, if the question set gives it.
+    gold : the passages of a corpus that the answer rests on: ids of documents, or of parts of
+        documents (`core.corpus.quoted`).
+    options : the answers to choose from, if there are any. The text contains them too.
+    aliases : groups of names of one answer each. The first name of a group is in `answers`. An
+        answer without a group has one name.
+    abstract : True if the question asks for an overview rather than for one fact. Its answer may
+        be long (`core.operators.length`).
     """
 
     text: str
@@ -36,10 +49,12 @@ class Question:
     abstract: bool = False
 
     def names(self, answer: str) -> tuple[str, ...]:
-        """All names of a known answer, its own first.
+        """Return all names of a correct answer, its own name first.
 
         >>> from core.types import Question
-        >>> asked = Question("who scored most", answers=("Daei", "Bican"), aliases=(("Daei", "Ali Daei"),))
+        >>> asked = Question(
+        ...     "who scored most", answers=("Daei", "Bican"), aliases=(("Daei", "Ali Daei"),)
+        ... )
         >>> asked.names("Daei"), asked.names("Bican")
         (('Daei', 'Ali Daei'), ('Bican',))
         """
@@ -48,7 +63,11 @@ class Question:
 
     @property
     def parts(self) -> tuple[tuple[str, ...], ...]:
-        """The parts of the answer, each as its names: a group of aliases counts as often as it is there, any other answer once."""
+        """The parts of the answer, each given by its names.
+
+        Each group of aliases counts as one part, also if it is listed twice. Any other answer
+        counts once, even if it is repeated.
+        """
         groups = tuple(group for group in self.aliases if group[0] in self.answers)
         grouped = {group[0] for group in groups}
         return (
@@ -59,7 +78,14 @@ class Question:
 
 @dataclass(frozen=True, order=True, slots=True)
 class Path:
-    """A walk in the graph: `nodes` (n + 1 ids), `edges` (n ids), and for each step whether it runs along its triple."""
+    """A walk in the graph.
+
+    Attributes
+    ----------
+    nodes : n + 1 node ids, in the order of the walk.
+    edges : n edge ids.
+    forward : for each step, True if it goes from the head of its triple to the tail.
+    """
 
     nodes: tuple[int, ...]
     edges: tuple[int, ...] = ()
@@ -74,17 +100,17 @@ class Path:
         return self.nodes[-1]
 
     def __len__(self) -> int:
-        """The number of steps (hops)."""
+        """Number of steps (hops)."""
         return len(self.edges)
 
     def extended(self, node: int, edge: int, forward: bool) -> Path:
-        """This path with one more step."""
+        """Return this path with one more step."""
         return Path(self.nodes + (node,), self.edges + (edge,), self.forward + (forward,))
 
 
 @dataclass(frozen=True, eq=False)
 class Subgraph:
-    """A part of a graph: sorted unique node ids, sorted unique edge ids, and a score for each node (or none)."""
+    """A part of a graph, with an optional score for each node."""
 
     nodes: np.ndarray  # int64 [m], ascending
     edges: np.ndarray  # int64 [k], ascending
@@ -94,7 +120,7 @@ class Subgraph:
         return _holds(self.nodes, node)
 
     def has_edge(self, edge: int) -> bool:
-        """Whether the edge is in this part."""
+        """Return whether the edge is in this part."""
         return _holds(self.edges, edge)
 
 
@@ -103,13 +129,22 @@ def _holds(ascending: np.ndarray, value: int) -> bool:
     return at < len(ascending) and int(ascending[at]) == value
 
 
-MOST_HITS = 5_000  # hits of a kind that a board lists, a funnel reads and a case saves: HippoRAG hands on a million of a large graph
+# Hits of one kind that a page lists, a loss analysis reads and a saved case holds.
+# HippoRAG returns a million of them on a large graph.
+MOST_HITS = 5_000
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Items of one kind, best first. `scores` is aligned with `items`, or None where the order carries no score. Of a saved case,
-    `left_out` is how many further items were not saved."""
+    """Items of one kind, best first.
+
+    Attributes
+    ----------
+    kind : kind of the items.
+    items : node ids, edge ids, paths or table rows, depending on the kind.
+    scores : aligned with `items`, or None if the order has no scores.
+    left_out : number of further items that a saved case does not hold.
+    """
 
     kind: Kind
     items: tuple[Any, ...]
@@ -124,32 +159,37 @@ class Ranking:
 
     @cached_property
     def positions(self) -> Mapping[Any, int]:
-        """The position of each item."""
+        """The position of each item, from 0."""
         return {item: i for i, item in enumerate(self.items)}
 
     @property
     def listed(self) -> Ranking:
-        """The best of its items, those that are listed and saved: all, where there are no more than `MOST_HITS`."""
+        """The best `MOST_HITS` items, which are listed and saved."""
         return self.head(MOST_HITS) if len(self) > MOST_HITS else self
 
     @property
     def unlisted(self) -> int:
-        """How many of its items are beyond those that are listed and saved.
+        """Number of items beyond those that are listed and saved.
 
         >>> from core.types import MOST_HITS, Ranking
-        >>> Ranking("triple", tuple(range(MOST_HITS + 3))).unlisted, Ranking("triple", (4, 2), None, 7).unlisted
-        (3, 7)
+        >>> Ranking("triple", tuple(range(MOST_HITS + 3))).unlisted
+        3
+        >>> Ranking("triple", (4, 2), None, 7).unlisted
+        7
         """
         return max(0, len(self) - MOST_HITS) + self.left_out
 
     def head(self, k: int) -> Ranking:
-        """The first `k` items."""
+        """Return the first `k` items."""
         return Ranking(self.kind, self.items[:k], None if self.scores is None else self.scores[:k])
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What model calls cost: calls, tokens read and tokens written. Encoder and scorer texts count as `texts`."""
+    """Cost of model calls: the calls, and the tokens read and written.
+
+    `texts` counts the texts that encoders and scorers read.
+    """
 
     calls: int = 0
     tokens_in: int = 0
@@ -167,10 +207,14 @@ class Usage:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """One moment of an operator's story: a title and what was kept at that moment, with scores.
+    """One moment in an operator's work: a title and the items kept then.
 
-    `considered` is how many candidates there were, of which `ranking` holds the kept ones; `before_cut` is all of them
-    in the model's order, where it ordered them all.
+    Attributes
+    ----------
+    title : a few words for the moment.
+    ranking : the kept items, with scores.
+    considered : number of candidates, including those that were not kept.
+    before_cut : all candidates in the model's order, if the model ordered all of them.
     """
 
     title: str
@@ -181,17 +225,26 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """What one operator did: its cost, sizes, notes for a person, story, and the full order it cut from.
+    """Record of one operator's work: cost, sizes, notes, frames and full order.
 
-    `before_cut` holds every candidate in its final order where the operator ranked and kept only the head, so that a
-    dropped path can be told apart from one that was never reached.
-
-    `seconds` is what the operator itself took; of these, `ranking` scored candidates and `model` asked a language model. Not in
-    them: `waiting` for others' turns, what was `prepared` once for all questions (what, seconds), and `saved`, what remembered
-    vectors and replies had cost when they were made. `thoughts` are what language models wrote before their replies, `unusable` how many
-    replies were blank, cut, refused or unreadable, and `fault` says so of the last one that was blank or cut. `partly` is how much of what
-    is searched was there, as `31 % of the passages so far`; empty where all was. `warnings` are those of the notes without which the
-    answer would be read wrongly.
+    Attributes
+    ----------
+    seconds : time of the operator itself, without `waiting`, `prepared` and `saved`.
+    sizes : number of items of each kind that the operator wrote.
+    notes : sentences for a person.
+    before_cut : all candidates in their final order, if the operator ranked them and kept only the
+        best. It tells a path that was dropped from one that was never reached.
+    ranking : seconds in which candidates were scored, a part of `seconds`.
+    model : seconds in which a language model was asked, a part of `seconds`.
+    waiting : seconds of waiting for the turns of other runs.
+    prepared : preparations made once for all questions, each with its seconds.
+    saved : seconds that cached vectors and replies had cost when they were made.
+    thoughts : texts that language models wrote before their replies.
+    unusable : number of replies that were blank, cut, refused or unreadable.
+    fault : a sentence on the last reply that was blank or cut.
+    partly : how much of the searched data was there, such as `31 % of the passages so far`. Empty
+        if all of it was.
+    warnings : those of the notes without which the answer would be misread.
     """
 
     operator: str
@@ -217,9 +270,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Repair:
-    """A line changed in one step, and what it was seen to bring: `right` of `of` known answers, by what its lane is counted by.
+    """A line changed in one step, with its measured number of correct answers.
 
-    `spec` is the canonical text of the line, `label` says the change and what it brings: `Keep 75 nodes → 5 of 5`.
+    Attributes
+    ----------
+    spec : canonical text of the line.
+    label : the change and its result, such as `Keep 75 nodes → 5 of 5`.
+    right : number of correct answers found, by the score of the lane.
+    of : number of correct answers.
     """
 
     spec: str
@@ -230,9 +288,15 @@ class Repair:
 
 @dataclass(frozen=True)
 class Rest:
-    """On what a sentence of an answer, from `start` to `end`, most likely rests: the sentence at `place` of the chunk of that id.
+    """The chunk sentence on which a sentence of an answer most likely rests.
 
-    `score` is the cosine of the two by an encoder; `words` tells whether the chunk's sentence holds all words of the answer's.
+    Attributes
+    ----------
+    start, end : where the sentence of the answer begins and ends in the answer, in characters.
+    chunk : id of the chunk.
+    place : where the sentence of the chunk begins and ends in the chunk, in characters.
+    score : cosine similarity of the two sentences by an encoder.
+    words : True if the sentence of the chunk holds all words of the answer's sentence.
     """
 
     start: int
@@ -245,8 +309,14 @@ class Rest:
 
 @dataclass(frozen=True)
 class Weight:
-    """What leaving out one item of those that an answer was made from changes: `influence` from 0 (nothing) to 1 (nothing of the answer is
-    left), and whether the answer `changes`. `place` is the item's among those of its kind, from 0."""
+    """The effect on an answer of leaving out one item behind it.
+
+    Attributes
+    ----------
+    place : position of the item among those of its kind, from 0.
+    influence : from 0 (nothing changes) to 1 (nothing of the answer is left).
+    changes : True if the answer changes.
+    """
 
     kind: Kind
     place: int
@@ -256,11 +326,18 @@ class Weight:
 
 @dataclass(frozen=True)
 class Influence:
-    """What an answer rests on, measured: the weight of each item that was left out alone, and the `smallest` set of them, as places in
-    `weights`, without which the answer changes; empty where it does not change without all of them.
+    """The measured effect of each item that an answer was made from.
 
-    `exact` says that no smaller set changes it, as all were tried. `others` items were never left out, and `unusable` replies of the
-    language model were blank or cut. `lost` is what it no longer says without the smallest set; empty where most of its words change.
+    Attributes
+    ----------
+    weights : one for each item that was left out alone.
+    smallest : the smallest set of items without which the answer changes, as positions in
+        `weights`. Empty if the answer changes only without all items.
+    exact : True if all smaller sets were tried and none changes the answer.
+    others : number of items that were never left out.
+    unusable : number of replies of the language model that were blank or cut.
+    lost : the part of the answer that is missing without the smallest set. Empty if most of its
+        words change.
     """
 
     by_model: bool
@@ -274,29 +351,46 @@ class Influence:
 
 @dataclass(frozen=True)
 class Beside:
-    """A lane beside what it was before its graph was edited: whether it had `read` what was changed, what it `said` before, what it no
-    longer says and what it says instead, how many known answers it gave and gives (None where none is known), and a sentence on that."""
+    """Comparison of a lane before and after an edit of its graph.
+
+    Attributes
+    ----------
+    read : True if the lane had read the part that was changed.
+    lost : items of the answer that it gave before and gives no longer.
+    new : items of the answer that it gives now and did not give before.
+    right : number of correct answers before and after; None if none is known.
+    text : a sentence on the comparison.
+    silent : True if the answer is empty before and after.
+    said : items of the answer before the edit.
+    """
 
     read: bool
     lost: tuple[str, ...]
     new: tuple[str, ...]
-    right: tuple[int | None, ...]  # before, and now
+    right: tuple[int | None, ...]
     text: str
-    silent: bool = False  # whether it says nothing, before and now
+    silent: bool = False
     said: tuple[str, ...] = ()
 
     @property
     def same(self) -> bool:
-        """Whether it says what it said."""
+        """True if the answer is the same as before."""
         return not self.lost and not self.new
 
 
 @dataclass(frozen=True)
 class Rating:
-    """What a person thought of an instance's answer to a question.
+    """A person's opinion on the answer of an instance to a question.
 
-    `answers` are the question's known answers, else the entities that the answer names, as far as they are known; `size`
-    is the number of nodes of the subgraph that was first extracted; `time` is in seconds since 1970.
+    Attributes
+    ----------
+    digest : digest of the graph.
+    line : canonical text of the line.
+    up : True if the person liked the answer.
+    answers : the correct answers of the question, else the entities named in the answer, as far
+        as they are known.
+    size : number of nodes of the subgraph that was first extracted.
+    time : seconds since 1970.
     """
 
     question: str
@@ -315,8 +409,13 @@ class Rating:
 
 @dataclass(frozen=True)
 class Report:
-    """What a language model wrote about a community: its text, of whose communities it is (names of the question's
-    entities), and how many members the community has."""
+    """A report that a language model wrote about a community.
+
+    Attributes
+    ----------
+    about : names of the question entities to whose communities it belongs.
+    members : number of members of the community.
+    """
 
     title: str
     text: str
@@ -326,7 +425,10 @@ class Report:
 
 @dataclass(frozen=True)
 class Keywords:
-    """Keywords of a question: `low` are the things that it names, `high` what it is about (LightRAG's two levels)."""
+    """Keywords of a question on the two levels of LightRAG.
+
+    `low` are the things that the question names, `high` the subjects that it is about.
+    """
 
     low: tuple[str, ...] = ()
     high: tuple[str, ...] = ()
@@ -334,18 +436,26 @@ class Keywords:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A sentence of a chunk, unchanged: where no language model answers, what is nearest to the question."""
+    """The sentence of a chunk that is nearest to the question, unchanged.
+
+    It is shown if no language model answers.
+    """
 
     text: str
-    chunk: int  # its row
+    chunk: int  # row of the chunk
     score: float
 
 
 @dataclass(frozen=True, eq=False)
 class ContextTable:
-    """One table of a prompt's context: a row of cells for each of `items`, which are hits of one kind, best first.
+    """One table of the context in a prompt, with one row per hit.
 
-    `left_out` hits found no room in the table's budget of tokens.
+    The best hit comes first.
+
+    Attributes
+    ----------
+    items : the hits of the rows, all of one kind.
+    left_out : number of hits that did not fit into the token budget of the table.
     """
 
     kind: Kind
@@ -357,7 +467,13 @@ class ContextTable:
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """What a language model noted on a part of what was found: a text, how much it helps (1 to 100), and the hits that the part held."""
+    """A note of a language model on one part of the retrieved hits.
+
+    Attributes
+    ----------
+    score : how much the note helps to answer, 1 to 100.
+    kind, items : the hits in that part.
+    """
 
     score: int
     text: str
@@ -367,8 +483,16 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Prompt:
-    """What a language model is sent: the messages, and how many of the paths, reports and hits (by kind) found a place in them. `source` is
-    the paper whose printed prompt it follows, or says that it is a person's own; empty for one of ours."""
+    """The messages sent to a language model, with the material they hold.
+
+    Attributes
+    ----------
+    paths, reports : number of paths and of reports in the messages.
+    tokens : size of the messages, if it is known.
+    hits : number of hits in the messages, by kind.
+    source : the paper whose printed prompt it follows, or a remark that the prompt is a person's
+        own. Empty for a prompt written for this project.
+    """
 
     messages: tuple[Mapping[str, str], ...]
     paths: int
@@ -380,8 +504,15 @@ class Prompt:
 
 @dataclass(frozen=True, eq=False)
 class HiddenStates:
-    """What a re-ranker holds of the question with some nodes before the non-linear part of its last layers: `vectors` float [n, d], aligned
-    with `nodes`. `head` are these layers: scores, float64 [n], of such vectors.
+    """States of a reranker for a question and some nodes, before its last layers.
+
+    Attributes
+    ----------
+    model : name of the reranker.
+    nodes : node ids.
+    vectors : float [n, d], aligned with `nodes`.
+    head : the last layers, from their non-linear part on. They turn such vectors into scores,
+        float64 [n].
     """
 
     model: str
@@ -392,20 +523,27 @@ class HiddenStates:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What is known of a question at one point of a line of operators. Operators `replace`, never change.
+    """All that is known about a question at one point of a line.
 
-    On a graph made of texts there is a ranking for each kind of hit: `nodes` holds node ids, `relations` edge ids (a ranking of the
-    kind "triple"), `chunks` and `communities` rows of those tables of the graph. `linked` are the nodes that the question's names
-    were found to mean, and `waiting` hits that wait to be merged with others.
+    Operators return a changed copy (`replace`) and never change a state. On a graph made of texts
+    there is one ranking for each kind of hit.
+
+    Attributes
+    ----------
+    nodes : ranking of node ids.
+    relations : ranking of edge ids, of the kind "triple".
+    chunks, communities : rankings of rows of those tables of the graph.
+    linked : nodes that the names in the question were linked to.
+    waiting : rankings set aside to be merged with others.
     """
 
     question: Question
     seeds: tuple[int, ...] = ()
-    hops: int | None = None  # how many steps the answer is thought to be away
+    hops: int | None = None  # predicted number of steps to the answer
     subgraph: Subgraph | None = None
     paths: Ranking | None = None
     reports: tuple[Report, ...] | None = None
-    vector: np.ndarray | None = None  # of the question, float32 [d], a unit vector
+    vector: np.ndarray | None = None  # unit vector of the question, float32 [d]
     names: tuple[str, ...] | None = None  # of entities, as found in the question
     keywords: Keywords | None = None
     nodes: Ranking | None = None
@@ -414,27 +552,30 @@ class State:
     communities: Ranking | None = None
     linked: Ranking | None = None
     waiting: tuple[Ranking, ...] = ()
-    # of the nodes that were read; too large to keep
+    # of the nodes that were read; too large to be saved
     hidden: HiddenStates | None = field(default=None, metadata={"saved": False})
-    tables: tuple[ContextTable, ...] | None = (
-        None  # what the prompt will show, each within its budget
-    )
-    points: tuple[Point, ...] | None = (
-        None  # noted on parts of what was found, in the order of the parts
-    )
+    # parts of the prompt, each within its token budget
+    tables: tuple[ContextTable, ...] | None = None
+    # notes on parts of the retrieved hits, in the order of the parts
+    points: tuple[Point, ...] | None = None
     excerpt: Excerpt | None = None
-    reader: tuple[int, ...] | None = None  # node ids that the graph reader answers
+    reader: tuple[int, ...] | None = None  # node ids that the graph reader gives as answers
     prompt: Prompt | None = None
     answer: str | None = None
-    own_answer: bool = False  # whether the answer came along with what was retrieved, from a program or a file of the user's
+    # True if the answer came with the retrieved items, from a program or file of the user
+    own_answer: bool = False
     trace: tuple[Step, ...] = ()
 
     @property
     def ranked(self) -> Mapping[Kind, Ranking]:
-        """The rankings that are there by the kind of their items: paths, then hits.
+        """The rankings present, by the kind of their items: paths first, then hits.
 
         >>> from core.types import Path, Question, Ranking, State
-        >>> list(State(Question("who"), nodes=Ranking("node", (2, 1)), paths=Ranking("path", (Path((2, 1), (0,), (True,)),))).ranked)
+        >>> path = Path((2, 1), (0,), (True,))
+        >>> state = State(
+        ...     Question("who"), nodes=Ranking("node", (2, 1)), paths=Ranking("path", (path,))
+        ... )
+        >>> list(state.ranked)
         ['path', 'node']
         """
         found = (self.paths, self.nodes, self.relations, self.chunks, self.communities)
@@ -442,19 +583,22 @@ class State:
 
     @property
     def partly(self) -> str:
-        """How much of what was searched was there, as the first of the steps says for which that was not all; else empty."""
+        """Share of the searched data that was there, as text.
+
+        It comes from the first step that did not have all of it; empty if every step had all.
+        """
         return next((step.partly for step in self.trace if step.partly), "")
 
     @property
     def unanswered(self) -> bool:
-        """Whether a language model was asked for the answer and sent nothing that can be used."""
+        """True if a language model was asked for the answer and sent nothing usable."""
         return not (self.answer or "").strip() and any(
             step.fault for step in self.trace if step.stage == "generate"
         )
 
     @property
     def hits(self) -> tuple[Ranking, ...]:
-        """The rankings of what is no path."""
+        """The rankings of all kinds except paths."""
         return tuple(ranking for kind, ranking in self.ranked.items() if kind != "path")
 
     def replace(self, **changes: Any) -> State:

@@ -1,4 +1,7 @@
-"""A line of operators while a person puts it together: bricks, what fits where, and typed edits."""
+"""Drafts: lines of operators while a person puts them together.
+
+A draft has bricks, checks of what fits where, and typed edits.
+"""
 
 from core.drafts.draft import Draft
 from core.drafts.edits import History, change_of, edit

@@ -1,4 +1,4 @@
-"""A draft: bricks in a row, which need not make a line yet."""
+"""A draft: a row of bricks that need not make a line yet."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.operators.text import RETRIEVAL
 
 @dataclass(frozen=True)
 class Draft:
-    """Bricks in a row; `following` is the key that the next new brick gets."""
+    """A row of bricks; `following` is the key of the next new brick."""
 
     bricks: Bricks = ()
     following: int = 1
@@ -32,27 +32,30 @@ class Draft:
         return cls(bricks, next(keys), BUILDING if isinstance(line, BuildLine) else RETRIEVAL)
 
     def each(self) -> Iterator[Brick]:
-        """Every brick, those inside others too."""
+        """Yield every brick, including those inside others."""
         for brick in self.bricks:
             yield from brick.each()
 
     def find(self, key: int) -> Brick | None:
-        """The brick of that key, wherever it is."""
+        """Return the brick with that key, wherever it is."""
         return next((brick for brick in self.each() if brick.key == key), None)
 
     @property
     def text(self) -> str:
-        """Its canonical text, as `parse_draft` reads it; of a complete draft that of its line."""
+        """Its canonical text, as `parse_draft` reads it; for a complete draft that of its line."""
         return bricks_text(self.bricks)
 
     def line(self) -> OperatorLine[Any]:
-        """The line that it makes. Raises BadParameter where it is empty or cannot be run."""
+        """Return the line of the draft.
+
+        Raises BadParameter if the draft is empty or cannot be run.
+        """
         if not self.bricks:
             raise BadParameter("The line is empty; add a first step, or start from a method.")
         return self.grammar.line(operators_of(self.bricks))
 
     def complete(self) -> Any:
-        """The line that it makes; None where it cannot be run yet."""
+        """Return the line of the draft, or None if it cannot be run yet."""
         try:
             return self.line()
         except BadParameter:
@@ -60,9 +63,9 @@ class Draft:
 
 
 def parse_draft(text: str, grammar: Grammar[Any] = RETRIEVAL) -> Draft:
-    """Return the draft whose `text` it is: a line, which need not be one that can be run.
+    """Return the draft with this `text`, a line that need not be runnable.
 
-    Raises BadParameter for what is no line at all.
+    Raises BadParameter if the text is no line at all.
 
     >>> from core.drafts.draft import parse_draft
     >>> parse_draft("Rank(keep=8) >> Loop(body=..., budget=9)").text
@@ -74,7 +77,7 @@ def parse_draft(text: str, grammar: Grammar[Any] = RETRIEVAL) -> Draft:
 
 
 def new_brick(cls: type[Any], keys: Iterator[int]) -> Brick:
-    """Return an operator with its defaults as a brick; a branch gets two rows without steps."""
+    """Return a brick of an operator with its defaults; a branch gets two empty rows."""
     if issubclass(cls, Branch):
         return Brick(next(keys), Branch, {"on": DECIDES[0]}, {"1": (), OTHERWISE: ()})
     return brick_of(usual(cls), keys)

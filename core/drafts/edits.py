@@ -1,4 +1,4 @@
-"""Edits of a draft: each is a value of its own, and `edit` gives the draft after it."""
+"""Edits of a draft: each is a value, and `edit` returns the draft after it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from core.lines.brick import Brick, recounted
 from core.operators.branch import OTHERWISE, Branch
 from core.parameters import check_names, make
 
-MOST_BRICKS = 60  # of a draft, those inside others too
-STEPS_BACK = 100
+MOST_BRICKS = 60  # bricks of a draft, including those inside others
+STEPS_BACK = 100  # changes that can be undone
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Insert:
 
 @dataclass(frozen=True)
 class Replace:
-    """Another operator in a brick's place; a branch takes the brick into each of its arms."""
+    """Another operator in place of a brick; a branch takes the brick into each of its arms."""
 
     key: int
     name: str
@@ -36,7 +36,7 @@ class Replace:
 
 @dataclass(frozen=True)
 class Move:
-    """A brick in another slot, counted in the draft as it is before."""
+    """A move of a brick to another slot of the draft before the move."""
 
     key: int
     slot: Slot
@@ -44,21 +44,21 @@ class Move:
 
 @dataclass(frozen=True)
 class Remove:
-    """A brick taken out, with all that it holds."""
+    """The removal of a brick and all bricks inside it."""
 
     key: int
 
 
 @dataclass(frozen=True)
 class Duplicate:
-    """A copy of a brick behind it."""
+    """A copy of a brick after the brick."""
 
     key: int
 
 
 @dataclass(frozen=True)
 class Set:
-    """A parameter of a brick."""
+    """A new value for a parameter of a brick."""
 
     key: int
     name: str
@@ -67,14 +67,17 @@ class Set:
 
 @dataclass(frozen=True)
 class AddArm:
-    """One more arm of a branch, for the next number of hops."""
+    """A further arm of a branch, for the next number of hops."""
 
     key: int
 
 
 @dataclass(frozen=True)
 class RemoveArm:
-    """An arm of a branch taken out, with all that it holds; one for a number stays."""
+    """The removal of an arm of a branch, with all bricks in it.
+
+    The last arm for a number is not removed.
+    """
 
     key: int
     arm: str
@@ -84,8 +87,11 @@ Change = Insert | Replace | Move | Remove | Duplicate | Set | AddArm | RemoveArm
 
 
 def edit(draft: Draft, change: Change) -> Draft:
-    """The draft after a change; the same draft where what is to be changed is not there. Raises BadParameter for an operator or a parameter
-    that does not exist, a value that it cannot have, and for more bricks than a draft may have."""
+    """Return the draft after a change.
+
+    If the brick or slot does not exist, the same draft is returned. Raises BadParameter for an
+    unknown operator or parameter, for a bad value, and for too many bricks.
+    """
     if isinstance(change, Insert):
         keys = count(draft.following)
         return _counted(
@@ -128,7 +134,10 @@ def _put(draft: Draft, slot: Slot, brick: Brick) -> Draft:
 
 
 def _counted(draft: Draft, keys: Iterator[int]) -> Draft:
-    """The draft with the key that comes next. Raises BadParameter where it has become too large."""
+    """Return the draft with the key that comes next.
+
+    Raises BadParameter if the draft has become too large.
+    """
     if sum(1 for _ in draft.each()) > MOST_BRICKS:
         raise BadParameter(f"A line has at most {MOST_BRICKS} steps.")
     return replace(draft, following=next(keys))
@@ -182,7 +191,10 @@ def _with_arm(brick: Brick, change: AddArm | RemoveArm) -> Brick:
 
 
 def change_of(message: Mapping[str, Any]) -> Change:
-    """The change that a message from a browser asks for. Raises BadParameter for one that asks for none."""
+    """Return the change that a message from a browser asks for.
+
+    Raises BadParameter if it asks for none.
+    """
     do, key, name = message.get("do"), message.get("key"), message.get("name")
     place = message.get("slot")
     slot = slot_of(place) if isinstance(place, str) else None
@@ -208,24 +220,24 @@ def change_of(message: Mapping[str, Any]) -> Change:
 
 @dataclass(frozen=True)
 class History:
-    """A draft with the way back and forth."""
+    """A draft with the drafts before and after it, for undo and redo."""
 
     now: Draft = Draft()
     before: tuple[Draft, ...] = ()
     after: tuple[Draft, ...] = ()
 
     def then(self, draft: Draft) -> History:
-        """With a new draft; the same where nothing changed."""
+        """Return the history with a new draft, or itself if nothing changed."""
         return self if draft == self.now else History(draft, (*self.before, self.now)[-STEPS_BACK:])
 
     def undo(self) -> History:
-        """One change back; the same where there is none."""
+        """Return the history one change back, or itself at its beginning."""
         if self.before:
             return History(self.before[-1], self.before[:-1], (self.now, *self.after))
         return self
 
     def redo(self) -> History:
-        """One change forth again; the same where there is none."""
+        """Return the history one change forward, or itself at its end."""
         return (
             History(self.after[0], (*self.before, self.now), self.after[1:]) if self.after else self
         )

@@ -1,4 +1,7 @@
-"""What fits where in a draft, and what each brick of it lacks, by what operators read and write."""
+"""Checks of a draft: which operators fit where, and what each brick lacks.
+
+They follow the fields that operators read and write.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,17 @@ from core.operators.combinator import Combinator
 
 @dataclass(frozen=True)
 class _Before:
-    """What stands for all bricks before a place: what they write, and the last of their stages. A brick that is no operator yet
-    counts as writing what any brick in it writes, so that only this brick is said to lack something."""
+    """Summary of all bricks before a position: the fields they write and their last stage.
+
+    An incomplete brick counts as writing what any brick in it writes. Only this brick then has a
+    fault, and not those after it.
+    """
 
     writes: frozenset[str]
     stage: str
 
     def and_then(self, brick: Brick, stages: Sequence[str]) -> _Before:
-        """With one more brick."""
+        """Return the summary with one more brick."""
         operator = brick.operator
         writes = (
             operator.writes
@@ -39,7 +45,10 @@ class _Before:
 
 
 def faults(draft: Draft) -> dict[int, str]:
-    """By key a sentence for each brick that lacks something where it is; empty for a draft whose line can be run."""
+    """Return a sentence by key for each brick that lacks something at its position.
+
+    The result is empty if the line of the draft can be run.
+    """
     found: dict[int, str] = {}
     _walk(draft.bricks, None, None, found, draft.grammar)
     return found
@@ -52,7 +61,7 @@ def _walk(
     found: dict[int, str],
     grammar: Grammar[Any],
 ) -> None:
-    """Add the faults of a row behind what is `before` it."""
+    """Add the faults of a row; `before` summarises the bricks before it."""
     for brick in row:
         operator = brick.operator
         reason = _refused(inside, brick)
@@ -65,7 +74,7 @@ def _walk(
                 if operator is not None
                 else brick.lacks
             )
-        # else a brick in it says so already
+        # no sentence on a brick if one inside it has a fault
         if reason and not (brick.arms and any(one.key in found for one in brick.each())):
             found[brick.key] = reason
         before = (before or _Before(frozenset(), "")).and_then(brick, grammar.stages)
@@ -76,22 +85,22 @@ def _writes(brick: Brick) -> tuple[str, ...]:
 
 
 def _refused(holder: Brick | None, brick: Brick) -> str | None:
-    """Why a brick may not be part of the one that holds it."""
+    """Return why a brick may not be part of the brick that holds it, or None."""
     if holder is None:
         return None
     cls: Any = holder.cls
     kind: Any = brick.cls
-    operator = brick.operator or kind.__new__(kind)  # of which only the kind is looked at
+    operator = brick.operator or kind.__new__(kind)  # only its class is read
     one: Any = holder.operator or cls.__new__(cls)
     try:
         admitted = one.admits(operator)
-    except (AttributeError, IndexError):  # the stage of a branch that holds nothing
+    except (AttributeError, IndexError):  # raised by the stage of an empty branch
         admitted = not issubclass(brick.cls, Combinator) or brick.cls.inside
     return None if admitted else f"“{title_of(brick.cls)}” cannot be part of {cls.kind}."
 
 
 def _said(reason: str | None, operator: Any) -> str | None:
-    """A reason with the operator's title in place of the name of its class."""
+    """Return a reason with the operator's title instead of its class name."""
     return (
         None
         if reason is None
@@ -100,9 +109,10 @@ def _said(reason: str | None, operator: Any) -> str | None:
 
 
 def misfit(draft: Draft, change: Change, before: Mapping[int, str] | None = None) -> str | None:
-    """Why a brick that is put somewhere does not fit there, or what it takes away from another one; None where it fits.
+    """Return why a changed brick does not fit at its new position, or None if it fits.
 
-    `before` are the faults of the draft as it is, where they are known.
+    It also does not fit if it takes away something that another brick needs. `before` are the
+    faults of the present draft, if they are known.
     """
     before = faults(draft) if before is None else before
     after = edit(draft, change)
@@ -125,20 +135,23 @@ _nothing = Brick(-1, Operator)
 
 
 def _open(draft: Draft, key: int) -> bool:
-    """Whether a brick only lacks what it is to hold, and fits where it is for the rest."""
+    """Return whether a brick only lacks the bricks inside it, and otherwise fits."""
     brick = draft.find(key)
     if brick is None or brick.operator is not None or any(brick.arms.values()):
         return False
     place = place_of(draft, key)
     row = row_at(draft, place) if place is not None else None
-    assert place is not None and row is not None  # the brick is there
+    assert place is not None and row is not None  # the brick exists
     reads = (brick.given["on"],) if brick.cls is Branch else ()
     written = {field for one in row[: place.at] for inner in one.each() for field in _writes(inner)}
     return set(reads) <= written
 
 
 def offers(draft: Draft, place: Slot | int) -> dict[str, str | None]:
-    """For each operator by name why it does not fit in a slot, or in the place of the brick of that key; None where it fits."""
+    """Return for each operator name why the operator does not fit, or None.
+
+    The place is a slot, or the key of a brick to replace.
+    """
     known = faults(draft)
     put = (
         (lambda name: Insert(place, name))
@@ -149,13 +162,13 @@ def offers(draft: Draft, place: Slot | int) -> dict[str, str | None]:
 
 
 def slots_for(draft: Draft, name: str) -> tuple[Slot, ...]:
-    """The slots in which an operator fits."""
+    """Return the slots in which an operator fits."""
     known = faults(draft)
     return tuple(slot for slot in slots(draft) if misfit(draft, Insert(slot, name), known) is None)
 
 
 def bricks_for(draft: Draft, name: str) -> tuple[int, ...]:
-    """The keys of the bricks in whose place an operator fits."""
+    """Return the keys of the bricks that an operator can replace."""
     known = faults(draft)
     return tuple(
         brick.key
@@ -165,7 +178,7 @@ def bricks_for(draft: Draft, name: str) -> tuple[int, ...]:
 
 
 def moves(draft: Draft, key: int) -> tuple[Slot, ...]:
-    """The slots to which a brick can be moved so that no brick lacks anything that it had."""
+    """Return the slots to which a brick can be moved without making a new fault."""
     known = faults(draft)
     return tuple(
         slot
@@ -175,7 +188,11 @@ def moves(draft: Draft, key: int) -> tuple[Slot, ...]:
 
 
 def usual_slot(draft: Draft) -> Slot:
-    """Where a brick is put unless a place is chosen: before the first that lacks something, before an answer or vectors, at the end."""
+    """Return the slot of a new brick if no other is chosen.
+
+    It is before the first brick with a fault, else before the brick of the last stage, else at the
+    end.
+    """
     known = faults(draft)
     broken: Iterable[int] = (
         at for at, brick in enumerate(draft.bricks) if any(one.key in known for one in brick.each())

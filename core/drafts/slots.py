@@ -1,4 +1,7 @@
-"""Slots: the places of a draft where a brick can be put, in its row or in a row that a brick holds."""
+"""Slots: positions of a draft where a brick can be put.
+
+A slot is in the draft's own row or in a row inside a brick.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,15 @@ from core.drafts.draft import Draft
 from core.errors import BadParameter
 from core.lines.brick import Brick, Bricks
 
-LINE = 0  # the owner of the draft's own row, which no brick is
+LINE = 0  # owner of the draft's own row; no brick has this key
 
 
 @dataclass(frozen=True)
 class Slot:
-    """The place before the brick at `at`, in the draft's own row or in the row `arm` of the brick `owner`."""
+    """The position before brick `at` of a row.
+
+    The row is the draft's own, or the row `arm` of the brick `owner`.
+    """
 
     at: int
     owner: int = LINE
@@ -25,7 +31,7 @@ class Slot:
 
 
 def slot_of(text: str) -> Slot:
-    """The slot that a text names.
+    """Return the slot that a text names.
 
     >>> from core.drafts.slots import Slot, slot_of
     >>> slot_of("2"), slot_of("5.body.0")
@@ -40,7 +46,7 @@ def slot_of(text: str) -> Slot:
 
 
 def rows(draft: Draft) -> Iterator[tuple[int, str, Bricks]]:
-    """Every row of bricks with its owner and name: the draft's own, then those inside."""
+    """Yield every row of bricks with its owner and name, the draft's own first."""
     yield LINE, "", draft.bricks
     for brick in draft.each():
         for arm, row in brick.arms.items():
@@ -48,14 +54,14 @@ def rows(draft: Draft) -> Iterator[tuple[int, str, Bricks]]:
 
 
 def slots(draft: Draft) -> tuple[Slot, ...]:
-    """Every slot of a draft."""
+    """Return every slot of a draft."""
     return tuple(
         Slot(at, owner, arm) for owner, arm, row in rows(draft) for at in range(len(row) + 1)
     )
 
 
 def row_at(draft: Draft, slot: Slot) -> Bricks | None:
-    """The row that a slot is in; None where there is none or it is shorter."""
+    """Return the row of a slot, or None if there is none or it is shorter."""
     found = next(
         (row for owner, arm, row in rows(draft) if (owner, arm) == (slot.owner, slot.arm)), None
     )
@@ -63,7 +69,7 @@ def row_at(draft: Draft, slot: Slot) -> Bricks | None:
 
 
 def place_of(draft: Draft, key: int) -> Slot | None:
-    """The slot before the brick of that key."""
+    """Return the slot before the brick with that key."""
     return next(
         (
             Slot(at, owner, arm)
@@ -76,7 +82,7 @@ def place_of(draft: Draft, key: int) -> Slot | None:
 
 
 def with_row(draft: Draft, slot: Slot, change: Callable[[Bricks], Bricks]) -> Draft:
-    """The draft with what `change` makes of the row that a slot is in."""
+    """Return the draft with `change` applied to the row of a slot."""
 
     def inside(row: Bricks) -> Bricks:
         return tuple(map(changed, row))

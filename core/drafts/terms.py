@@ -1,4 +1,7 @@
-"""What the papers call each operator, as its description says or the instances that are made of it."""
+"""Names that the papers give to each operator.
+
+They come from the description of the operator or from the instances that use it.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +88,7 @@ OWN = "Hopscope's own"
 
 
 def term(name: str) -> str:
-    """What a paper calls an operator.
+    """Return what a paper calls an operator.
 
     >>> from core.drafts.terms import term
     >>> term("PersonalizedPageRank"), term("GraphReader")

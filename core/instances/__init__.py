@@ -1,1 +1,1 @@
-"""The catalogue of instances: published ones as TOML, and those a person saved."""
+"""The catalogue of instances: published ones in TOML files, and those a person saved."""

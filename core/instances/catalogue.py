@@ -1,4 +1,7 @@
-"""Instances as data: one TOML file a paper, and the person's own, checked when loaded."""
+"""Instances as data: one TOML file for each paper, and a person's own.
+
+They are checked when they are loaded.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ from core.sources import Source
 
 FOLDER = Path(__file__).parent
 FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
-# the files that come behind those of papers on graphs of triples
+# files that are listed after those of papers on graphs of triples
 LAST = (
     "beyond",
     "fastinsight",
@@ -42,24 +45,33 @@ LAST = (
     "graph_rag_programs",
     "without_retrieval",
 )
-OWNED_AS = "method"
-OWN = "own"
-ON_DOCUMENTS = "-documents"  # behind the id of a method on triples: the same on documents
-AS_BUILT = ", as built"  # how names end of an instance on a graph without the merges that are saved for its corpus
-ROW = "No. "  # how the short name begins of a row that a paper numbers
-CHANGED = ", changed"  # how names end of a line that is one operator apart from a known one
-ADAPTED = ", adapted"  # how the short name ends of a method on graphs that it was not made for, where its authors' reading is not known
-# what their ids begin with, and their group
+OWNED_AS = "method"  # kind of thing in the records of owners
+OWN = "own"  # group of a person's own instances
+ON_DOCUMENTS = "-documents"  # suffix of the id of the document variant of a method
+# suffix of names of instances on a graph without the merges that are saved for its corpus
+AS_BUILT = ", as built"
+ROW = "No. "  # prefix of the short name of a row that a paper numbers
+CHANGED = ", changed"  # suffix of names of lines that differ from a known one in one operator
+# suffix of the short name of a method on graphs that it was not made for, if the reading of its
+# authors is not known
+ADAPTED = ", adapted"
+# prefix of the ids of a person's retrievers, and their group
 RETRIEVER, RETRIEVERS = ("retriever-", "Your own retrievers")
-RUN, RUNS = "run-", "Your finished runs"  # those of runs from files
+# prefix of the ids of runs from files, and their group
+RUN, RUNS = "run-", "Your finished runs"
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A line of operators with a name. `group` is the paper's own grouping, "own" for what a person saved.
+    """A line of operators with a name.
 
-    `short` is the paper's own name (No. 12), `method` says in plain words what it does (Rank by meaning).
-    `base` is the id of the instance that this one changes, where it is shown beside that.
+    Attributes
+    ----------
+    short : the paper's own name (No. 12).
+    group : the paper's own grouping; "own" for an instance that a person saved.
+    base : id of the instance that this one changes, if it is listed with that.
+    method : plain words for what it does (Rank by meaning).
+    only_on : name of the only source that it can be asked of.
     """
 
     id: str
@@ -71,37 +83,39 @@ class Instance:
     base: str = ""
     notes: str = ""
     method: str = ""
-    only_on: str = ""  # the name of the one source that it can be asked of
+    only_on: str = ""
 
     @property
     def name(self) -> str:
-        """The short name for tables: the paper's own where there is one."""
+        """The short name for tables: the paper's own if it has one."""
         return self.short or self.title
 
     @property
     def label(self) -> str:
-        """What it does in plain words, for headings; the short name where nothing plainer is given."""
+        """Plain words for what it does, for headings; else the short name."""
         return self.method or self.name
 
     @property
     def on_documents(self) -> bool:
-        """Whether it is asked of documents or of a graph made of them, rather than of one of triples."""
+        """True if it is asked of documents or of a graph made of them, False for triples."""
         return any(operator.stage == "graph" or operator.on_documents for operator in self.line)
 
     def is_for(self, source: Source) -> bool:
-        """Whether it is asked of sources of this kind, and of this one where it is of one alone."""
+        """Return whether it can be asked of this source."""
         return self.on_documents == source.is_corpus and self.only_on in ("", source.name)
 
     @property
     def number(self) -> str:
-        """The paper's own name beside a plain heading; empty where that is the heading."""
+        """The paper's own name, shown with a plain heading; empty if it is the heading."""
         return self.name if self.method else ""
 
 
 def catalogue() -> dict[str, Instance]:
-    """Every instance by id: the published ones in the papers' order, those with a base after it, then the person's own, the retrievers
-    that they declared, and the finished runs that they brought. What of theirs cannot be used is left out, and `faults` says why. Raises
-    BadParameter.
+    """Return all instances by id.
+
+    The published ones come first, in the order of the papers; an instance with a base follows its
+    base. Then come the person's own, the retrievers that they declared, and their finished runs.
+    Unusable ones are left out; `faults` gives the reasons. Raises BadParameter.
     """
     found = published()
     found |= {key: instance for key, instance in _own()[0].items() if key not in found}
@@ -109,7 +123,10 @@ def catalogue() -> dict[str, Instance]:
 
 
 def published() -> dict[str, Instance]:
-    """The instances that ship with Hopscope by id, in the papers' order, those with a base after it. Raises BadParameter."""
+    """Return the instances that ship with Hopscope by id, in the order of the papers.
+
+    An instance with a base follows its base. Raises BadParameter.
+    """
     found: dict[str, Instance] = {}
     for file in sorted(FOLDER.glob("*.toml"), key=lambda file: (file.stem in LAST, file.stem)):
         found |= read(file)
@@ -117,12 +134,18 @@ def published() -> dict[str, Instance]:
 
 
 def faults() -> tuple[str, ...]:
-    """A sentence for each row of the person's own files that cannot be used; it names file and row, and costs that row alone."""
+    """Return a sentence for each unusable row of the person's own files.
+
+    It names file and row. The other rows are still used.
+    """
     return (*_own()[1].values(), *declared.faults(), *_runs_and_faults()[1])
 
 
 def _own() -> tuple[dict[str, Instance], dict[str, str]]:
-    """The person's own instances, and a sentence for each row that is none; for a file that cannot be read one under ""."""
+    """Return the person's own instances, and a sentence for each unusable row.
+
+    If the file cannot be read, the sentence has the key "".
+    """
     file = own_file()
     if not file.exists():
         return {}, {}
@@ -147,8 +170,11 @@ def _own_read(file: Path, changed: int, size: int) -> tuple[dict[str, Instance],
 
 
 def _retrievers() -> dict[str, Instance]:
-    """For each retriever that the person declared an instance on triples, its paths read by the language model as those of the papers are,
-    and one on documents; or one of both, where it is asked of that kind of source alone."""
+    """Return the instances of the retrievers that the person declared.
+
+    A retriever has one instance on triples, with its paths read by the language model as in the
+    papers, and one on documents. It has only one of them if it is declared for one kind of source.
+    """
     found = {}
     for name, one in declared.declared().items():
         lines = {
@@ -167,13 +193,17 @@ def _retrievers() -> dict[str, Instance]:
 
 
 def _file_runs() -> dict[str, Instance]:
-    """An instance for each finished run that was brought from a file, for the source that it is of."""
+    """Return an instance for each finished run from a file, for the source of the run."""
     return {f"{RUN}{name}": instance_of(one) for name, one in _runs_and_faults()[0].items()}
 
 
 def instance_of(run: FileRun) -> Instance:
-    """The instance of a finished run: its documents, or on triples its paths, with its answers, or with those of a language model or the
-    graph reader where it has none; else its answers alone."""
+    """Return the instance of a finished run.
+
+    It gives the run's documents, or on triples its paths, with the run's answers. Without answers
+    in the run, a language model or the graph reader answers. A run with answers alone gives only
+    these.
+    """
     operators: tuple[Operator, ...] = (FileAnswer(run.name),)
     if run.source.is_corpus:
         if run.with_documents:
@@ -201,12 +231,16 @@ def _runs_and_faults() -> tuple[dict[str, FileRun], tuple[str, ...]]:
 
 
 def _beside(rows: Mapping[str, Instance]) -> dict[str, Instance]:
-    """The rows, each that has a base moved behind that. Raises BadParameter where a base is not an instance without one."""
+    """Return the rows, each with a base moved behind its base.
+
+    Raises BadParameter if a base is missing or has a base itself.
+    """
     changes: dict[str, list[Instance]] = {}
     for row in rows.values():
         if row.base and (row.base not in rows or rows[row.base].base):
             raise BadParameter(
-                f"“{row.id}”: its base “{shorten(row.base)}” is no instance that stands alone.{nearest(row.base, rows)}"
+                f"“{row.id}”: its base “{shorten(row.base)}” is no instance that stands alone."
+                f"{nearest(row.base, rows)}"
             )
         changes.setdefault(row.base, []).append(row)
     return {
@@ -215,12 +249,15 @@ def _beside(rows: Mapping[str, Instance]) -> dict[str, Instance]:
 
 
 def own_file() -> Path:
-    """Where a person's own instances are kept."""
+    """Return the file of a person's own instances."""
     return home() / "instances.toml"
 
 
 def read(file: Path) -> dict[str, Instance]:
-    """The instances of one TOML file, read again when it changed. Raises BadParameter with file, row, key and the nearest valid name."""
+    """Return the instances of one TOML file, which is read again when it changed.
+
+    Raises BadParameter that names file, row, key and the nearest valid name.
+    """
     known = file.stat()
     return dict(_read(file, known.st_mtime_ns, known.st_size))
 
@@ -233,8 +270,19 @@ def _read(file: Path, changed: int, size: int) -> dict[str, Instance]:
 def find(
     spec: str, known: Mapping[str, Instance] | None = None, near: Collection[str] = ()
 ) -> Instance:
-    """The instance with that id, or the one that a line of operators in text describes, named after one of those `near`, by their ids,
-    where that does as well. Raises BadParameter."""
+    """Return the instance of an id or of a line of operators as text.
+
+    Parameters
+    ----------
+    spec : an id, or the text of a line.
+    known : the instances to search; the whole catalogue if None.
+    near : ids of instances after which a line is preferably named.
+
+    Raises
+    ------
+    BadParameter
+        If there is no such instance, or the text is no line.
+    """
     known = catalogue() if known is None else known
     if spec in known:
         return known[spec]
@@ -244,18 +292,22 @@ def find(
         if spec in _own()[1]:
             raise BadParameter(_own()[1][spec])
         if spec.startswith(RETRIEVER):
-            declared.retriever(spec.removeprefix(RETRIEVER))  # says what is wrong with it
+            declared.retriever(spec.removeprefix(RETRIEVER))  # raises the fault of its declaration
         raise BadParameter(f"There is no method “{shorten(spec)}”.{nearest(spec, known)}")
     return named(parse_line(spec), known, near)
 
 
 def one_for(instance: Instance, source: Source, known: Mapping[str, Instance]) -> Instance:
-    """The same method as it is on documents, where these are asked and a row on triples has such a one; else the instance as it is.
+    """Return the document variant of an instance, if the source is a corpus.
+
+    If it has none, the instance itself is returned.
 
     >>> from core.instances.catalogue import catalogue, one_for
     >>> from core.sources import CorpusSource, GraphSource
-    >>> [one_for(catalogue()["tog"], source, catalogue()).id for source in (CorpusSource("letters"), GraphSource("towns"))]
-    ['tog-documents', 'tog']
+    >>> one_for(catalogue()["tog"], CorpusSource("letters"), catalogue()).id
+    'tog-documents'
+    >>> one_for(catalogue()["tog"], GraphSource("towns"), catalogue()).id
+    'tog'
     """
     if instance.is_for(source):
         return instance
@@ -263,8 +315,10 @@ def one_for(instance: Instance, source: Source, known: Mapping[str, Instance]) -
 
 
 def as_built(instance: Instance) -> Instance:
-    """The same instance on the graph as it was built, without the merges that are saved for the corpus. Raises BadInput for one that stands
-    on no graph with entities.
+    """Return the same instance without the merges that are saved for the corpus.
+
+    It then runs on the graph as it was built. Raises BadInput if the instance does not run on a
+    graph with entities.
 
     >>> from core.instances.catalogue import as_built, catalogue
     >>> one = as_built(catalogue()["vgraphrag"])
@@ -289,8 +343,12 @@ def as_built(instance: Instance) -> Instance:
 
 
 def named(line: Line, known: Mapping[str, Instance], near: Collection[str] = ()) -> Instance:
-    """An instance for a bare line: the catalogue's own where it is there, else named after what it is one
-    operator apart from, the same operator with other parameters before another one, and of these one that is `near`."""
+    """Return an instance for a bare line.
+
+    It is the instance of the catalogue with this line, if there is one. Otherwise it is named after
+    an instance that differs in one operator. The same operator with other parameters is preferred,
+    then one of `near`.
+    """
     text = repr(line)
     for instance in known.values():
         if repr(instance.line) == text:
@@ -313,7 +371,10 @@ def named(line: Line, known: Mapping[str, Instance], near: Collection[str] = ())
 
 
 def _after(base: Instance, change: str, line: Line, notes: str = "") -> Instance:
-    """An instance named after another one, without the number of a paper's row, which has other figures."""
+    """Return an instance named after another one.
+
+    The number of a paper's row is left out of the name, because the line has other figures.
+    """
     if base.name.startswith(ROW):
         return Instance(repr(line), f"{base.label}{change}", line, notes=notes)
     method = f"{base.label}{change}" if base.method else ""
@@ -321,7 +382,10 @@ def _after(base: Instance, change: str, line: Line, notes: str = "") -> Instance
 
 
 def _with_settings(text: str, line: Line, known: Mapping[str, Instance]) -> Instance:
-    """Named after the one of the same operators, and the few settings that differ: `FastInsight, alpha 0.4, beta 2`."""
+    """Return an instance named after one with the same operators and other settings.
+
+    Example: `FastInsight, alpha 0.4, beta 2`.
+    """
     alike = [
         (instance, settings)
         for instance in known.values()
@@ -334,7 +398,10 @@ def _with_settings(text: str, line: Line, known: Mapping[str, Instance]) -> Inst
 
 
 def save(name: str, line: Line, notes: str = "") -> Instance:
-    """Keep `line` under `name` with the person's own instances. Raises BadInput where the name is empty or taken."""
+    """Save `line` under `name` with the person's own instances.
+
+    Raises BadInput if the name is empty or taken.
+    """
     name = " ".join(name.split())
     key = "own-" + (re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-") or "instance")
     if not name:
@@ -356,7 +423,10 @@ def save(name: str, line: Line, notes: str = "") -> Instance:
 
 
 def delete(key: str) -> None:
-    """Remove one of the person's own instances. Raises BadInput where it is not one, NotAllowed where it is another's."""
+    """Remove one of the person's own instances.
+
+    Raises BadInput if it is not one, NotAllowed if it belongs to someone else.
+    """
     with changing(own_file()):
         rows = _own_rows()
         if key not in rows:
@@ -368,7 +438,7 @@ def delete(key: str) -> None:
 
 
 def row(instance: Instance) -> dict[str, Any]:
-    """The TOML row that reads back as `instance`."""
+    """Return the TOML row that reads back as `instance`."""
     fields = {
         key: getattr(instance, key) for key in FIELDS if key != "line" and getattr(instance, key)
     }
@@ -376,7 +446,10 @@ def row(instance: Instance) -> dict[str, Any]:
 
 
 def _own_rows() -> dict[str, Any]:
-    """The rows of the person's own file as they stand there. Raises BadInput where it cannot be read."""
+    """Return the rows of the person's own file, unchecked.
+
+    Raises BadInput if the file cannot be read.
+    """
     try:
         return read_toml(own_file()) if own_file().exists() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Which models an instance needs, and which of these are not here."""
+"""Models that an instance needs, and those of them that are missing."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ from core.parameters import parameters
 
 
 def needed(line: Line) -> tuple[str, ...]:
-    """The models and roles that a line names, those of its branches included, in its order. Raises BadParameter."""
+    """Return the models and roles that a line names, in order, including those of branches.
+
+    Raises BadParameter.
+    """
     return tuple(dict.fromkeys(_named(line)))
 
 
 def missing(line: Line, models, answering: bool = True) -> tuple[str, ...]:
-    """For each model that the line needs and that is not here, a sentence that says why and how to get it.
+    """Return a sentence for each needed model that is missing, on how to get it.
 
-    `models` is the registry; without `answering`, the model of the answer is not counted. A name that nobody declared is told of.
+    `models` is the registry. Without `answering`, the model of the answer is not counted. A name
+    that is not declared counts as missing.
     """
     found = []
     asked = line if answering else line.without("generate")

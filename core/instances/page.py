@@ -1,4 +1,4 @@
-"""The operators and the instances as one page of Markdown, made from the catalogue and the docstrings."""
+"""The operators and instances as one page of Markdown, made from catalogue and docstrings."""
 
 from __future__ import annotations
 
@@ -13,36 +13,46 @@ from core.operators import OPERATORS
 from core.operators.base import STAGES, Operator
 from core.parameters import Parameter, parameters
 
-MIN_USES_OF_NUMBER = 4  # a source of fewer instances is written out
-MAX_CHANGES = 3  # of an instance that is described by another one
+MIN_USES_OF_NUMBER = 4  # instances from which on a source gets a number
+MAX_CHANGES = 3  # steps in which an instance may differ from the one that describes it
 USUAL_MODELS = ("encoder", "answer")
 HEAD = """# Operators and instances
 
-This page lists every operator and every instance. It is made from the code: `python -m core instances --page`.
+This page lists every operator and every instance. It is made from the code: `python -m core \
+instances --page`.
 
-    $ python -m core ask "who directed Inception" --no-llm --instance "PersonalizedPageRank(keep=500) >> ShortestPaths() >> Answer()"
+    $ python -m core ask "who directed Inception" --no-llm --instance \
+"PersonalizedPageRank(keep=500) >> ShortestPaths() >> Answer()"
 
-An instance is a line of operators. Each operator takes the state of a question and gives a new one. Its parameters are the fields of
+An instance is a line of operators. Each operator takes the state of a question and gives a new \
+one. Its parameters are the fields of
 its form on the Build page, the keys of its TOML row and the arguments of its text form.
 
 | for | see |
 |---|---|
-| what each parameter of an operator means, its range, the paper, an example | `python -m core instances --operator NAME` |
-| parameters, papers and examples of all operators | *Operators in full* on the site of `make docs` |
-| each instance's line in full, and the models that are missing for it | `python -m core instances --json` |
+| what each parameter of an operator means, its range, the paper, an example | `python -m core \
+instances --operator NAME` |
+| parameters, papers and examples of all operators | *Operators in full* on the site of `make \
+docs` |
+| each instance's line in full, and the models that are missing for it | `python -m core \
+instances --json` |
 
 ## Operators
 """
 INSTANCES_HEAD = f"""## Instances
 
-Where a line differs from another row's in up to three steps, these alone are given (`A` for `B`: `A` in the
+Where a line differs from another row's in up to three steps, these alone are given (`A` for `B`: \
+`A` in the
 place of `B`). *Asks* names models that the line does not, beside
 {" and ".join(f"`{model}`" for model in USUAL_MODELS)}, which most lines use.
 """
 
 
 def page() -> str:
-    """Return the whole page; it has nothing of a person's own, so it is the same on any machine."""
+    """Return the whole page.
+
+    It contains nothing of a person's own, so it is the same on any machine.
+    """
     parts = [HEAD, *_operators(), INSTANCES_HEAD, *_instances()]
     return "\n".join(parts).rstrip() + "\n"
 
@@ -88,7 +98,7 @@ def _summary(cls: type[Operator]) -> str:
 
 
 def _flow(cls: type[Operator]) -> str:
-    usual = cls()  # what some read depends on their parameters
+    usual = cls()  # the fields that some operators read depend on their parameters
     return f"{', '.join(usual.reads)} → {', '.join(usual.writes)}".strip()
 
 
@@ -121,7 +131,10 @@ def _instances() -> Iterator[str]:
 
 
 def _instance_row(instance: Instance, whole: list[Instance], works: list[str]) -> str:
-    """Return the row of an instance, which joins `whole` if its line is given in full."""
+    """Return the row of an instance.
+
+    The instance is added to `whole` if its line is given in full.
+    """
     source = instance.paper
     for number, work in enumerate(works, 1):
         source = re.sub(rf"(the )?\b{re.escape(work)}(,|\b)", f"[{number}]", source, count=1)
@@ -146,7 +159,10 @@ def _instance_row(instance: Instance, whole: list[Instance], works: list[str]) -
 
 
 def _changes(base: Instance, instance: Instance) -> str:
-    """Return in which steps a line differs from another; empty if in many, or if that is longer."""
+    """Return the steps in which a line differs from another.
+
+    The text is empty if there are too many, or if it is longer than the line.
+    """
     pairs = [(repr(a), repr(b)) for a, b in zip(base.line, instance.line) if repr(a) != repr(b)]
     kinds = [type(one) for one in base.line]
     unclear = any(kinds.count(type(a)) > 1 for a, b in zip(base.line, instance.line) if a != b)

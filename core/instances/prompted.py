@@ -1,4 +1,4 @@
-"""Instances asked by another prompt: one that a paper prints, or a person's own template."""
+"""Instances with another prompt: one that a paper prints, or a person's own template."""
 
 from __future__ import annotations
 
@@ -24,20 +24,27 @@ EVERY_PLACE = tuple(dict.fromkeys((*PATH_PLACES, *TABLE_PLACES, *PASSAGE_PLACES)
 
 
 def published_prompts() -> dict[str, str]:
-    """The prompts that follow a paper's, by name, with the paper: of the answer, of choosing, or of both."""
+    """Return the prompts that follow a paper's, by name, with the paper.
+
+    They are prompts for the answer, for choosing, or for both.
+    """
     rows = {**prompts("choose"), **prompts("answer")}
     return {name: row["source"] for name, row in rows.items() if "source" in row}
 
 
 def prompt_given(text: str) -> str:
-    """The prompt that a person names: the name of one, else the text of that file. Raises BadInput."""
+    """Return the prompt that a person named: its name, or the text of a file.
+
+    Raises BadInput.
+    """
     if text in PROMPTS or text in choosing_prompts():
         return text
     file = Path(text)
     try:
         if file.stat().st_size > 4 * LONGEST_TEMPLATE:
             raise BadInput(
-                f"{file} is too long for a prompt, which has at most {LONGEST_TEMPLATE:,} characters."
+                f"{file} is too long for a prompt, which has at most {LONGEST_TEMPLATE:,} "
+                "characters."
             )
         return file.read_text("utf-8")
     except (OSError, ValueError) as error:
@@ -50,17 +57,33 @@ def prompt_given(text: str) -> str:
 def prompted(
     instances: Sequence[Instance], prompt: str, is_chat: Callable[[str], bool]
 ) -> tuple[tuple[Instance, ...], tuple[str, ...]]:
-    """The instances asked by that prompt, and a sentence on each that keeps its own because it is shown something else.
+    """Return the instances with that prompt, and a sentence on each that keeps its own.
 
-    `prompt` is the name of one (core/prompts), or a template with {question} and what the answering model is shown: {paths}, {paths} with
-    {reports}, {tables} or {passages}. A name goes to whoever answers and to the language models that choose, as far as there is one for
-    them. Raises BadParameter for a template that nobody could be asked by.
+    An instance keeps its prompt if its model is shown something that the new one has no place for.
 
+    Parameters
+    ----------
+    prompt : the name of a prompt (core/prompts), or a template with {question} and what the
+        answering model is shown: {paths}, {paths} with {reports}, {tables} or {passages}. A named
+        prompt is given to the answering model and to the language models that choose, if it has a
+        variant for them.
+    is_chat : returns whether a name is that of a language model.
+
+    Raises
+    ------
+    BadParameter
+        If a template fits no answering operator.
+
+    Examples
+    --------
     >>> from core.instances.catalogue import find
     >>> from core.instances.prompted import prompted
-    >>> (one,), notes = prompted([find("lego-13")], "lego-graphrag", lambda name: name == "choose")
-    >>> one.name, one.line.operators[2].model, one.line.operators[3].prompt, notes
-    ('No. 13, prompt lego-graphrag', 'prefilter(encoder, prompted(choose, lego-graphrag), 32)', 'lego-graphrag', ())
+    >>> is_chat = lambda name: name == "choose"
+    >>> (one,), notes = prompted([find("lego-13")], "lego-graphrag", is_chat)
+    >>> one.name, one.line.operators[3].prompt, notes
+    ('No. 13, prompt lego-graphrag', 'lego-graphrag', ())
+    >>> one.line.operators[2].model
+    'prefilter(encoder, prompted(choose, lego-graphrag), 32)'
     """
     known = prompt in PROMPTS or prompt in choosing_prompts()
     if not known:
@@ -82,7 +105,7 @@ def prompted(
 def _asked_by(
     operator: Operator, prompt: str, known: bool, is_chat: Callable[[str], bool]
 ) -> Operator:
-    """The operator with that prompt wherever it puts one of its kind."""
+    """Return the operator with that prompt for each of its language models that can use it."""
     if isinstance(operator, Answer | AnswerFromTables | AnswerFromPassages):
         return _answering(operator, prompt, known)
     if prompt not in choosing_prompts():

@@ -1,8 +1,8 @@
-"""Lines of operators as data: those that ask a graph, those that build one, and drafts of both.
+"""Lines of operators as data: lines that ask a graph, lines that build one, and drafts of both.
 
-`line` has the line and its edits, `holder` operators that hold lines, `text` the expressions that
-write a line, `brick` the tree that is read of them, `grammar` makes lines of texts and of TOML rows
-and back, and `difference` says how two lines differ.
+`line` has the line and its edits, and `holder` the operators that hold lines. `text` reads the
+expressions in which a line is written, and `brick` has the tree of steps that they make. `grammar`
+converts lines from and to text and TOML rows. `difference` describes how two lines differ.
 """
 
 from core.lines.grammar import Grammar

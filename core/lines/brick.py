@@ -1,4 +1,4 @@
-"""A line as a tree of bricks: what is read of a text, and what a person puts together."""
+"""A line as a tree of bricks, read from a text or put together by a person."""
 
 from __future__ import annotations
 
@@ -11,15 +11,22 @@ from core.errors import BadParameter
 from core.lines.holder import Holder
 from core.parameters import make, values
 
-OPEN = "..."  # how a text writes a row that holds no brick yet
+OPEN = "..."  # stands in a text for a row without bricks
 Bricks = tuple["Brick", ...]
 
 
 @dataclass(frozen=True)
 class Brick:
-    """One step of a line, an operator with its parameters; `arms` are the rows that a holder has.
+    """One step of a line: an operator with its parameters.
 
-    `key` stays the same wherever the brick is moved. It may be no operator yet, as an empty loop.
+    A brick may be incomplete, such as an empty loop. It then has no operator yet.
+
+    Attributes
+    ----------
+    key : identifies the brick, also after it was moved.
+    cls : class of the operator.
+    given : values of its parameters.
+    arms : for an operator that holds rows of operators, the bricks of each row by name.
     """
 
     key: int
@@ -29,7 +36,7 @@ class Brick:
 
     @cached_property
     def _made(self) -> tuple[Any, str]:
-        """The operator and no word, or None and why it cannot be made yet."""
+        """The operator with an empty text, or None with the reason why it cannot be made."""
         try:
             if not issubclass(self.cls, Holder):
                 return make(self.cls, self.given), ""
@@ -40,22 +47,22 @@ class Brick:
 
     @property
     def operator(self) -> Any:
-        """The operator that this brick is; None where its rows do not make one yet."""
+        """The operator of this brick, or None if it is incomplete."""
         return self._made[0]
 
     @property
     def lacks(self) -> str:
-        """Why it is no operator yet, in a sentence; empty where it is one."""
+        """A sentence on why the brick is incomplete; empty if it is complete."""
         return self._made[1]
 
     @property
     def stage(self) -> str:
-        """The stage of its operator, or of its class where it is none yet."""
+        """The stage of its operator, or of its class if it is incomplete."""
         return self.operator.stage if self.operator is not None else stage_of(self.cls)
 
     @property
     def text(self) -> str:
-        """Its canonical text, with `...` for rows that hold no brick yet."""
+        """Its canonical text, with `...` for rows without bricks."""
         if not issubclass(self.cls, Holder):
             return repr(make(self.cls, self.given))
         return self.cls.text(
@@ -63,7 +70,7 @@ class Brick:
         )
 
     def each(self) -> Iterator[Brick]:
-        """This brick and all that it holds."""
+        """Yield this brick and all bricks inside it."""
         yield self
         for row in self.arms.values():
             for brick in row:
@@ -71,7 +78,10 @@ class Brick:
 
 
 def stage_of(cls: type[Any]) -> str:
-    """Return the stage of a class of operators; a branch, whose rows decide it, is a search."""
+    """Return the stage of an operator class.
+
+    A branch has the stage of its rows; its class counts as "retrieve".
+    """
     return cls.stage if isinstance(cls.stage, str) else "retrieve"
 
 
@@ -81,7 +91,10 @@ def bricks_text(row: Iterable[Brick]) -> str:
 
 
 def operators_of(row: Iterable[Brick]) -> tuple[Any, ...]:
-    """Return the operators of bricks. Raises BadParameter where one is none yet."""
+    """Return the operators of bricks.
+
+    Raises BadParameter if one is incomplete.
+    """
     found = []
     for brick in row:
         if brick.operator is None:
@@ -91,13 +104,13 @@ def operators_of(row: Iterable[Brick]) -> tuple[Any, ...]:
 
 
 def brick_of(operator: Any, keys: Iterator[int]) -> Brick:
-    """Return an operator as a brick with the next of `keys`, and so what it holds."""
+    """Return an operator as a brick with the next of `keys`, with all operators inside it."""
     key = next(keys)
     if isinstance(operator, Holder):
         arms = {name: bricks_of(row, keys) for name, row in operator.rows().items()}
         return Brick(key, type(operator), operator.settings(), arms)
     brick = Brick(key, type(operator), values(operator))
-    brick.__dict__["_made"] = operator, ""  # it need not be made again
+    brick.__dict__["_made"] = operator, ""  # fills the cached property
     return brick
 
 
@@ -117,7 +130,7 @@ def usual(cls: type[Any]) -> Any:
 
 
 def recounted(brick: Brick, keys: Iterator[int]) -> Brick:
-    """Return the same brick with new keys, as a copy of it has."""
+    """Return a copy of a brick with new keys."""
     key = next(keys)
     return replace(
         brick,

@@ -1,4 +1,4 @@
-"""How two lines of operators differ: at which steps, in which settings, and in words."""
+"""Differences of two lines of operators: the steps, the settings, and words for both."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from core.errors import shorten
 from core.lines.line import OperatorLine
 from core.parameters import VALUE_LETTERS, Declared, parameters, value_words, values
 
-SAID = 3  # settings that a name may hold
+SAID = 3  # most settings in a name
 
 
 def differing(
     before: Sequence[Any], now: Sequence[Any]
 ) -> tuple[int, Sequence[Any], Sequence[Any]]:
-    """Return where two rows begin to differ, and what each has from there to their common end."""
+    """Return the position where two rows begin to differ, and the differing part of each."""
     old, new = list(map(repr, before)), list(map(repr, now))
     room = min(len(old), len(new))
     start = next((i for i in range(room) if old[i] != new[i]), room)
@@ -31,15 +31,18 @@ def changed_values(before: Declared, now: Declared) -> dict[str, tuple[Any, Any]
 
 
 def differing_step(line: OperatorLine[Any], other: OperatorLine[Any]) -> int | None:
-    """Return the one position at which two lines of several operators differ; None elsewhere."""
+    """Return the only position at which two lines differ.
+
+    Returns None if they differ at several positions or have a single operator.
+    """
     start, old, new = differing(line.operators, other.operators)
     return start if len(line) > 1 and (len(old), len(new)) == (1, 1) else None
 
 
 def changed_settings(line: OperatorLine[Any], other: OperatorLine[Any]) -> tuple[str, ...]:
-    """Return the settings in which a line differs from another, each said once.
+    """Return the settings in which a line differs from another, each once.
 
-    None where operators differ, or more than a few settings.
+    The result is empty if operators differ, or more than a few settings.
 
     >>> from core.lines.difference import changed_settings
     >>> from core.operators.text import parse_line
@@ -58,7 +61,7 @@ def changed_settings(line: OperatorLine[Any], other: OperatorLine[Any]) -> tuple
 
 
 def change_words(before: OperatorLine[Any], now: OperatorLine[Any]) -> str:
-    """How the second line differs from the first, as a person says it; empty where it does not.
+    """Return words for the change from the first line to the second; empty if they are equal.
 
     >>> from core.lines.difference import change_words
     >>> from core.operators.text import parse_line
@@ -85,12 +88,12 @@ def change_words(before: OperatorLine[Any], now: OperatorLine[Any]) -> str:
 
 
 def _said(value: Any) -> str:
-    """A value in a name: a number or a word as it is, of a long text its beginning on one line."""
+    """Return a value for a name, on one line; a long text is shortened."""
     return f"{value:g}" if isinstance(value, float) else shorten(value, VALUE_LETTERS)
 
 
 def _setting_words(before: Declared, now: Declared) -> str:
-    """The settings of one operator that differ: `Rank: keep 32 → 8`."""
+    """Return the changed settings of one operator: `Rank: keep 32 → 8`."""
     labels = {p.name: f"{p.label[:1].lower()}{p.label[1:]}" for p in parameters(type(now))}
     changed = [
         f"{labels[name]} {value_words(old)} → {value_words(new)}"

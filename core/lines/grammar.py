@@ -1,4 +1,4 @@
-"""Lines of one kind, read from texts and from rows of TOML files, and written as these."""
+"""Conversion of lines from and to text and rows of TOML files."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ L = TypeVar("L", bound=OperatorLine[Any])
 
 @dataclass(frozen=True, eq=False)
 class Grammar(Generic[L]):
-    """The operators of one kind of lines by name, and the stages of these lines in order.
+    """The operators of one kind of lines by name, and their stages in order.
 
     Parameters
     ----------
-    line : makes a line of operators.
-    last : the stage before which a new step goes.
-    kind : what messages call a line that has a name, such as “a build”.
-    noun : what they call an operator.
+    line : the class of lines, which makes a line of operators.
+    last : the stage before which a new step is put.
+    kind : what messages call a line that has a name, such as "a build".
+    noun : what messages call an operator.
     """
 
     operators: Mapping[str, type[Any]]
@@ -43,8 +43,8 @@ class Grammar(Generic[L]):
     def parse(self, text: str) -> L:
         """Return the line whose `repr` is `text`: `EgoNetwork(hops=1) >> ShortestPaths()`.
 
-        Only names of operators with literal parameters are read; nothing is evaluated.
-        Raises BadParameter.
+        Only names of operators with literal parameters are read; nothing is evaluated. Raises
+        BadParameter.
         """
         bricks = self.bricks(text, count())
         if not bricks:
@@ -52,7 +52,10 @@ class Grammar(Generic[L]):
         return self.line(operators_of(bricks))
 
     def bricks(self, text: str, keys: Iterator[int]) -> Bricks:
-        """Return the bricks that a text writes, which need not make a line. Raises BadParameter."""
+        """Return the bricks that a text describes; they need not make a line.
+
+        Raises BadParameter.
+        """
         try:
             tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -91,13 +94,17 @@ class Grammar(Generic[L]):
         return Brick(key, cls, settings, arms)
 
     def any_class(self, name: str) -> type[Any]:
-        """Return the operator of a name, whatever it holds. Raises BadParameter."""
+        """Return the operator class of a name, also one that holds rows.
+
+        Raises BadParameter.
+        """
         return self.operators.get(name) or self.operator_class(name)
 
     def operator_class(self, name: object, where: str = "") -> type[Any]:
-        """Return the operator of a name that has a stage of its own, as a branch has none.
+        """Return the operator class of a name, if the class itself has a stage.
 
-        Raises BadParameter that says where, and names the nearest.
+        A branch has none. Raises BadParameter that begins with `where` and suggests the nearest
+        name.
         """
         known = {key: cls for key, cls in self.operators.items() if isinstance(cls.stage, str)}
         if not isinstance(name, str) or name not in known:
@@ -108,9 +115,9 @@ class Grammar(Generic[L]):
         return known[name]
 
     def read(self, file: Path, fields: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield each row of a TOML file with its fields, of which the line is made.
+        """Yield the key and the fields of each row of a TOML file, with the line as operators.
 
-        Raises BadParameter with file, row, key and the nearest valid name.
+        Raises BadParameter that names file, row, key and the nearest valid name.
         """
         try:
             rows = read_toml(file)
@@ -120,7 +127,10 @@ class Grammar(Generic[L]):
             yield key, self.fields_of(row, fields, f"{file.name}, “{key}”")
 
     def fields_of(self, row: Any, fields: Sequence[str], where: str) -> dict[str, Any]:
-        """Return the fields of a TOML row, of which the line is made. Raises BadParameter."""
+        """Return the fields of a TOML row, with the line as operators.
+
+        Raises BadParameter.
+        """
         if not isinstance(row, Mapping):
             raise BadParameter(f"{where}: a table was expected.")
         for field in row:
@@ -139,7 +149,10 @@ class Grammar(Generic[L]):
         return tuple(self._entry(one, f"{where}, operator {i}") for i, one in enumerate(entries, 1))
 
     def _entry(self, entry: Any, where: str) -> Any:
-        """Return the operator that an entry tells. Raises BadParameter that says where."""
+        """Return the operator of an entry.
+
+        Raises BadParameter that begins with `where`.
+        """
         for cls in self.operators.values():
             if issubclass(cls, Holder) and isinstance(entry, Mapping) and cls.keyword() in entry:
                 rows, settings = cls.of_entry(entry, where)
@@ -157,12 +170,14 @@ class Grammar(Generic[L]):
         return make(cls, {key: value for key, value in entry.items() if key != stage}, where)
 
     def _stage(self, entry: Any, where: str) -> str:
-        """Return the one stage that an entry names, as which a parameter may be called too.
+        """Return the one stage that an entry names.
 
-        Raises BadParameter where it names none, or several.
+        A parameter may have the name of a stage too. Raises BadParameter if the entry names no
+        stage, or several.
         """
         named = [stage for stage in self.stages if isinstance(entry, Mapping) and stage in entry]
-        if len(named) > 1:  # a name is a text, such as of a reader; how much is read is a number
+        # the value of a stage is a name; a parameter `read` has a number
+        if len(named) > 1:
             named = [stage for stage in named if isinstance(entry[stage], str)]
         if len(named) != 1:
             raise BadParameter(
@@ -172,7 +187,7 @@ class Grammar(Generic[L]):
 
 
 def entries_of(operators: Iterable[Any]) -> list[dict[str, Any]]:
-    """Return the entries of a row's line that read back as operators."""
+    """Return the TOML entries that read back as these operators."""
     found = []
     for operator in operators:
         if isinstance(operator, Holder):

@@ -1,4 +1,4 @@
-"""Operators that hold rows of operators, in each of the forms in which these are written."""
+"""Base class of operators that hold rows of operators, and the forms in which these are written."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ COUNTS = {1: "a list", 2: "two lists"}
 
 
 class Holder(Declared):
-    """An operator that holds rows of operators, each by a name; the rows are fields.
+    """An operator that holds rows of operators; the rows are fields.
 
     In a TOML row its key is the name of its class: `{ loop = [...], budget = 100 }`.
     """
 
     kind: ClassVar[str]  # what messages call it
-    lines: ClassVar[tuple[str, ...]] = ()  # the fields that are rows
+    lines: ClassVar[tuple[str, ...]] = ()  # names of the fields that are rows
 
     @classmethod
     def keyword(cls) -> str:
-        """The key of its entry in a TOML row."""
+        """Return the key of its entry in a TOML row."""
         return cls.__name__.lower()
 
     def rows(self) -> dict[str, Row]:
@@ -34,19 +34,22 @@ class Holder(Declared):
         return {name: getattr(self, name) for name in self.lines}
 
     def settings(self) -> dict[str, Any]:
-        """Return all that it is made of beside its rows."""
+        """Return all its fields except the rows."""
         return dict(values(self))
 
     @classmethod
     def holding(cls, rows: Mapping[str, Row], settings: Mapping[str, Any], where: str = "") -> Self:
-        """Return an operator of rows and settings. Raises BadParameter that says where."""
+        """Return an operator with these rows and settings.
+
+        Raises BadParameter that begins with `where`.
+        """
         check_names(cls, settings, cls.kind.capitalize(), where)
         with located(where):
             return replace(make(cls, settings), **rows)
 
     @classmethod
     def text(cls, rows: Mapping[str, str], settings: Mapping[str, Any]) -> str:
-        """Return the canonical text, given those of the rows."""
+        """Return the canonical text, from the texts of the rows."""
         parts = [f"{name}={row}" for name, row in rows.items()]
         return f"{cls.__name__}({', '.join([*parts, *settings_text(cls, settings)])})"
 
@@ -56,7 +59,7 @@ class Holder(Declared):
     ) -> tuple[dict[str, ast.expr | None], dict[str, Any]]:
         """Return the rows and the settings among the named expressions of a text.
 
-        A row that is not written is None: it is the usual one. Raises BadParameter.
+        A row that is not written is None and means the default. Raises BadParameter.
         """
         rest = {name: value for name, value in given.items() if name not in cls.lines}
         settings = literals(cls.__name__, rest)
@@ -64,7 +67,7 @@ class Holder(Declared):
         return {name: given.get(name) for name in cls.lines}, dict(values(make(cls, settings)))
 
     def entry(self, rows: Mapping[str, list[Any]]) -> dict[str, Any]:
-        """Return the entry of a TOML row, given those of the rows."""
+        """Return the entry of a TOML row, from the entries of the rows."""
         held = list(rows.values())
         return {self.keyword(): held if len(held) > 1 else held[0], **self.settings()}
 
@@ -72,7 +75,10 @@ class Holder(Declared):
     def of_entry(
         cls, entry: Mapping[str, Any], where: str
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the rows and the settings of an entry. Raises BadParameter that says where."""
+        """Return the rows and the settings of an entry.
+
+        Raises BadParameter that begins with `where`.
+        """
         key, count = cls.keyword(), len(cls.lines)
         rows = [entry[key]] if count == 1 else entry[key]
         if not isinstance(rows, list) or [isinstance(row, list) for row in rows] != [True] * count:

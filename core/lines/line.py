@@ -16,9 +16,10 @@ O = TypeVar("O", bound=Declared)  # noqa: E741
 
 @dataclass(frozen=True, repr=False)
 class OperatorLine(Generic[O]):
-    """Operators one after the other. `repr` is their canonical text.
+    """Operators one after the other.
 
-    Raises BadParameter where one cannot follow those before it.
+    `repr` gives their canonical text. BadParameter is raised if an operator cannot follow those
+    before it.
     """
 
     operators: tuple[O, ...] = ()
@@ -31,7 +32,7 @@ class OperatorLine(Generic[O]):
     @staticmethod
     @abstractmethod
     def unfit(before: Iterable[Any], operator: Any) -> str | None:
-        """Return why an operator cannot follow those before it; None where it can."""
+        """Return why an operator cannot follow those before it, or None if it can."""
 
     def __rshift__(self, other: O | OperatorLine[O]) -> Self:
         return type(self)(
@@ -56,11 +57,11 @@ class OperatorLine(Generic[O]):
         return type(self)(tuple(one for one in self if one.stage != stage))
 
     def everywhere(self) -> Iterator[Any]:
-        """Yield every operator, those inside another one before that."""
+        """Yield every operator; operators inside another come before it."""
         return _each(self.operators)
 
     def changed(self, change: Callable[[Any], Any]) -> Self:
-        """Return this line with `change` applied to every operator, first to those inside another.
+        """Return this line with `change` applied to every operator, first to inner ones.
 
         Raises BadParameter.
 

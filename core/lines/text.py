@@ -1,4 +1,7 @@
-"""The text of a line as Python expressions: `A(x=1) >> B()`. Nothing is evaluated."""
+"""The text of a line as Python expressions: `A(x=1) >> B()`.
+
+Nothing is evaluated.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from core.errors import BadParameter
 
 
 def calls(tree: ast.expr) -> tuple[ast.expr, ...]:
-    """The parts of the expression `a >> b >> c`, in their order.
+    """Return the parts of the expression `a >> b >> c`, in order.
 
     >>> import ast
     >>> from core.lines.text import calls
@@ -25,9 +28,9 @@ def calls(tree: ast.expr) -> tuple[ast.expr, ...]:
 
 
 def keywords(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
-    """The name that is called and the expressions of its named values; None for another expression.
+    """Return the name that is called, and its named arguments as expressions.
 
-    Raises BadParameter for a name that is given twice.
+    Returns None for any other expression. Raises BadParameter for a name that is given twice.
     """
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args):
         return None
@@ -40,7 +43,9 @@ def keywords(call: ast.expr) -> tuple[str, dict[str, ast.expr]] | None:
 
 
 def literals(name: str, given: Mapping[str, ast.expr]) -> dict[str, Any]:
-    """The values of expressions, which must be literals. Raises BadParameter.
+    """Return the values of expressions, which must be literals.
+
+    Raises BadParameter for any other expression.
 
     >>> import ast
     >>> from core.lines.text import keywords, literals
@@ -51,7 +56,7 @@ def literals(name: str, given: Mapping[str, ast.expr]) -> dict[str, Any]:
     for key, expression in given.items():
         try:
             found[key] = value = ast.literal_eval(expression)
-            str(value).encode("utf-8")  # half a character of another encoding is no text
+            str(value).encode("utf-8")  # fails for half a surrogate pair, which is no text
         except (ValueError, TypeError, RecursionError, MemoryError):
             raise BadParameter(
                 f"{name}: the value of “{key}” must be a number, a text, True or False."
@@ -60,7 +65,7 @@ def literals(name: str, given: Mapping[str, ast.expr]) -> dict[str, Any]:
 
 
 def split(text: str) -> list[str]:
-    """The parts of `text` between the commas outside brackets and quotes.
+    """Return the parts of `text` between the commas outside brackets and quotes.
 
     >>> from core.lines.text import split
     >>> split("A(x=1, y=',') >> B(), c")

@@ -1,4 +1,4 @@
-"""One module a stage; each operator is a small frozen dataclass."""
+"""All operators, one module per method; each operator is a small frozen dataclass."""
 
 from core.operators.decoded import DecodedPaths
 from core.operators.extract import EgoNetwork, PageRank, PersonalizedPageRank, RandomWalks

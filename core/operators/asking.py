@@ -1,4 +1,4 @@
-"""What operators share that ask a language model: a reply with its cost, and prompts that have room."""
+"""Helpers for operators that ask a language model."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from core.errors import BadInput
 from core.models.base import Chat, Messages, Reply
 from core.operators.base import Context, Recorder
 
-UNASKED = "No language model is asked"  # how the note begins that says so
+UNASKED = "No language model is asked"  # beginning of the note that says so
 T = TypeVar("T")
 SPARE = 8  # tokens that a chat template may need more than was counted
 
 
 def unasked(ctx: Context, recorder: Recorder, instead: str) -> bool:
-    """Whether no language model may be asked, which a note then says with what is done `instead`."""
+    """Return whether no language model may be asked, and note what is done `instead`."""
     if not ctx.answering:
         recorder.notes.append(f"{UNASKED}: {instead}.")
     return not ctx.answering
@@ -30,15 +30,22 @@ def asked(
     what: str = "reply",
     **how: Any,
 ) -> Reply:
-    """The reply of a language model, of which the recorder takes the cost, and a note where it was blank or cut; the text of an “answer” is
-    shown as it comes. `how` are other settings of a reply than these. Raises what the model raises."""
+    """Return the reply of a language model, and record its cost and faults.
+
+    Any error of the model is passed on.
+
+    Parameters
+    ----------
+    what : word for the reply in notes. The text of an "answer" is shown while it is written.
+    how : other settings of the reply.
+    """
     given: dict[str, Any] = dict(max_tokens=max_tokens, seed=ctx.seed, watch=ctx.watch)
     shown = {"on_text": ctx.on_text} if what == "answer" else {}
     return recorder.replied(chat.reply(messages, **(given | shown | how)), what)
 
 
 def fewer(count: int, share: float) -> int:
-    """About that share of a number of things, and at least one fewer."""
+    """Return about that share of a number, and at least one less."""
     return min(count - 1, int(count * share))
 
 
@@ -50,10 +57,27 @@ def with_room(
     less: Callable[[T, float], T] = fewer,  # type: ignore[assignment]
     alone: str = "question alone needs",
 ) -> tuple[Messages, T, int]:
-    """The prompt that shows as much as leaves the model room for a reply, what it shows, and the tokens of the prompt. `less` makes
-    what is shown smaller, to about a share of it.
+    """Return a prompt with as many items as leave room for a reply.
 
-    Counting tokens needs no exact search, as few prompts are long. Raises BadInput where not even the prompt that shows nothing fits.
+    Tokens are counted again after each reduction. No exact search is needed, as few prompts are too
+    long.
+
+    Parameters
+    ----------
+    prompt : makes the messages from the shown items.
+    shown : the items to show, or their number.
+    max_tokens : room for the reply, in tokens.
+    less : reduces the shown items to about a given share.
+    alone : words for a prompt without items, for the error message.
+
+    Returns
+    -------
+    The messages, the items that they show, and the tokens of the messages.
+
+    Raises
+    ------
+    BadInput
+        If not even the prompt without items fits.
     """
     room = chat.context - max_tokens - SPARE
     while True:

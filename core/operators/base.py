@@ -1,4 +1,4 @@
-"""Operators, their declared parameters, and lines of operators (`a >> b`)."""
+"""Base classes of operators and of lines of operators (`a >> b`)."""
 
 from __future__ import annotations
 
@@ -21,39 +21,40 @@ from core.runtime.meter import HowFar, Meter, metered
 from core.types import Frame, Ranking, State, Step, Usage
 from core.watch import NO_WATCH, Watch
 
-MOST_TEXTS = 200_000  # that a model is given at once; far above any subgraph of usual size
+MOST_TEXTS = 200_000  # texts that a model is given at once; far above usual subgraphs
 STAGES = ("graph", "convert", "extract", "filter", "retrieve", "refine", "read", "generate")
 NODES = re.compile(r"\b(entities|nodes)\b")
-SHOWN_FROM = 0.001  # seconds from which on a preparation is told
+SHOWN_FROM = 0.001  # seconds; shorter preparations are not recorded
 DIRECTIONS = ("graph", "out", "in", "both")
 
 
 class Recorder:
-    """Gathers what an operator wants told of its work; becomes a `Step`."""
+    """Notes, costs and frames of an operator at work; they become its `Step`."""
 
     def __init__(self) -> None:
         self.usage = Usage()
-        self.notes: list[
-            str | Callable[[], str]
-        ] = []  # a function where it is to be worded only if it is told
+        # a function is called only when the step is made
+        self.notes: list[str | Callable[[], str]] = []
         self.frames: list[Frame] = []
         self.before_cut: Ranking | None = None
-        self.partly = ""  # how much of what is searched was there, where that was not all
-        self.fault = ""  # why the last reply was blank or cut, where one was
-        self.sizes: dict[str, int] = {}  # beside those of what the operator writes
-        self.so_far: State | None = (
-            None  # what is worth keeping where the operator fails on the way
-        )
+        self.partly = ""  # how much of the searched data was there, if not all
+        self.fault = ""  # why the last reply was blank or cut
+        self.sizes: dict[str, int] = {}  # added to the sizes of what the operator writes
+        # a state that is worth keeping if the operator fails later
+        self.so_far: State | None = None
 
     def include(self, part: Recorder) -> None:
-        """Take what an operator within this one spent and noted, and why its last reply was blank or cut."""
+        """Add the costs, notes and last fault of an operator within this one."""
         self.usage += part.usage
         self.notes += part.notes
         self.partly = part.partly or self.partly
         self.fault = part.fault or self.fault
 
     def replied(self, reply: Reply, what: str = "reply") -> Reply:
-        """Take the cost of a language model's reply, and a note where it is blank or cut; hands it back."""
+        """Record the cost and faults of a language model's reply.
+
+        Returns the reply.
+        """
         self.usage += Usage(1, reply.tokens_in, reply.tokens_out)
         fault = reply.fault(what)
         if fault and reply.finish != "unreadable":
@@ -62,7 +63,7 @@ class Recorder:
         return reply
 
     def choice(self, choice: Choice) -> Choice:
-        """Take the cost and the notes of a choice; hands it back."""
+        """Record the cost and the notes of a choice, and return the choice."""
         self.usage += choice.usage
         self.notes += [note for note in choice.notes if note not in self.notes]
         return choice
@@ -70,13 +71,19 @@ class Recorder:
 
 @dataclass(frozen=True)
 class Context:
-    """What operators work with beside the state: graph, environment, the seed, and how to tell of progress or stop.
+    """Everything that operators work with apart from the state.
 
-    `watch` raises Cancelled where the person cancelled, and says what is being done;
-    `far` hears how far a ranking or a prompt is; `on_text` receives the answer as it is written; `partly` the state that an operator
-    which fails had come to; `preview` how far an operator at work is, in words, and what gives the state that it has so far, where
-    somebody looks on. With `answering` off, language models are not asked for answers; where not `whole`, vectors that are still being
-    made are searched as far as they are there.
+    Attributes
+    ----------
+    seed : seed of all random numbers.
+    watch : receives what is being done. It raises Cancelled if the person cancelled.
+    on_text : receives the answer while it is written.
+    answering : False if language models must not be asked for answers.
+    far : receives the progress of a ranking or a prompt.
+    partly : receives the last state of an operator that fails.
+    preview : receives the progress of a working operator in words, and a function that returns its
+        state so far. None if nobody is watching.
+    whole : False if a search may use vectors that are not all made yet.
     """
 
     graph: Any
@@ -86,7 +93,7 @@ class Context:
     on_text: Callable[[str], None] = lambda text: None
     answering: bool = True
     far: Callable[[HowFar], None] = lambda far: None
-    # what models were asked for in this run
+    # models that were asked in this run, with what they were asked for
     seen: set = field(default_factory=set, repr=False, compare=False)
     partly: Callable[[State], None] = lambda state: None
     preview: Callable[[str, Callable[[Recorder], State]], None] | None = None
@@ -104,10 +111,22 @@ class Context:
         state: Callable[[Recorder, np.ndarray, np.ndarray], State],
         where: str = "",
     ) -> Callable[[np.ndarray, np.ndarray], None] | None:
-        """What previews a ranking of `number` candidates of a kind, as `Task.preview`; None where nobody looks on.
+        """Return a callback that previews a ranking of `number` candidates, for `Task.preview`.
 
-        `state(recorder, positions, scores)` gives what the operator would come to with the candidates scored so far. Where a part of them
-        is scored once more, as by a dearer model, nothing is shown until it is more than was scored before.
+        A part of the candidates may be scored again, as by a more expensive model. Then nothing is
+        shown until more candidates are scored than before.
+
+        Parameters
+        ----------
+        number : number of candidates.
+        unit : word for one candidate, such as "path".
+        state : takes a recorder, the positions of the scored candidates and their scores. It
+            returns the state that the operator would reach with these candidates alone.
+        where : text before the progress.
+
+        Returns
+        -------
+        The callback, or None if nobody is watching.
         """
         preview, most = self.preview, 0
         if preview is None:
@@ -125,7 +144,7 @@ class Context:
         return scored
 
     def rng(self, question: str, operator: Operator) -> np.random.Generator:
-        """Random numbers that depend only on the seed, the question and the operator."""
+        """Return a random generator that depends on the seed, the question and the operator."""
         import hashlib
 
         digest = hashlib.sha256(f"{self.seed}\n{question}\n{operator!r}".encode()).digest()
@@ -133,37 +152,32 @@ class Context:
 
 
 class Operator(Declared):
-    """A step of a retrieval line. Subclasses are frozen dataclasses whose fields are made by `param`.
+    """A step of a retrieval line.
 
-    `reads` and `writes` name fields of `State`; a line in which nobody wrote what is read is refused.
+    Subclasses are frozen dataclasses whose fields are made by `param`. `reads` and `writes` name
+    fields of `State`. A line is refused if an operator reads a field that none before it writes.
     """
 
     stage: ClassVar[str]
     title: ClassVar[str]  # a few words for a person
-    plain: ClassVar[str | None] = (
-        None  # what it does in everyday words, with its parameters in braces; empty for what need not be said
-    )
-    called_nodes: str = (
-        ""  # what the nodes of the graph are that it says to stand on, where they are no entities
-    )
+    # everyday words with the parameters in braces; empty for a step that need not be told
+    plain: ClassVar[str | None] = None
+    # word for the nodes of the graph that the operator builds on, if they are no entities
+    called_nodes: str = ""
     reads: ClassVar[tuple[str, ...]] = ()
     reads_any: ClassVar[tuple[str, ...]] = ()  # fields of which one is enough
     writes: ClassVar[tuple[str, ...]] = ()
-    wanders: ClassVar[bool] = (
-        False  # whether its paths are led to no end, so that an answer may lie anywhere on them
-    )
-    without_model: ClassVar[bool] = (
-        False  # whether it does something else where no language model is to be asked
-    )
-    on_documents: ClassVar[bool] = (
-        False  # whether it is asked of the documents of a corpus without naming a graph of them
-    )
-    remembered: ClassVar[bool] = (
-        True  # whether what came of it may be taken from an earlier run of the same question
-    )
+    # True if its paths have no target, so that an answer may lie anywhere on them
+    wanders: ClassVar[bool] = False
+    # True if it does something else when no language model may be asked
+    without_model: ClassVar[bool] = False
+    # True if it searches the documents of a corpus without naming a graph of them
+    on_documents: ClassVar[bool] = False
+    # True if its result may be taken from an earlier run of the same question
+    remembered: ClassVar[bool] = True
 
     def __call__(self, state: State, ctx: Context) -> State:
-        """The state after this operator, with one more step in its trace."""
+        """Return the state after this operator, with one more step in its trace."""
         ctx.watch.check()
         recorder, start = Recorder(), ctx.environment.clock()
         if not state.trace and (fetched := getattr(ctx.graph, "fetched", None)) is not None:
@@ -189,7 +203,7 @@ class Operator(Declared):
         return self._with_step(after, state.trace, recorder, meter, ctx.environment.clock() - start)
 
     def previewed(self, before: State, so_far: Callable[[Recorder], State]) -> State:
-        """The state that this operator has so far on its way from `before`, with a step in its trace that took no time."""
+        """Return the state so far, with a step in its trace that took no time."""
         recorder = Recorder()
         return self._with_step(so_far(recorder), before.trace, recorder, Meter(), 0.0)
 
@@ -201,7 +215,7 @@ class Operator(Declared):
         meter: Meter,
         seconds: float,
     ) -> State:
-        """The state that came out, with this operator's step behind those of the trace."""
+        """Return the resulting state with this operator's step added to the trace."""
         step = Step(
             type(self).__name__,
             self.stage,
@@ -224,31 +238,43 @@ class Operator(Declared):
         return after.replace(trace=(*trace, step))
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        """The work itself."""
+        """Do the work of the operator; each subclass overrides it."""
         raise TypeError(f"{type(self).__name__} does not say what it does.")
 
     def recorded(self) -> Mapping[str, Any]:
-        """What its step tells of it, which is all that its outcome depends on: its parameters."""
+        """Return the settings on which the result depends, for the step: the parameters."""
         return values(self)
 
     def parts(self) -> tuple[Operator, ...]:
-        """The operators that may run in this one's place: itself, those of a branch's arms, or those that a loop repeats."""
+        """Return the operators that may run for this one.
+
+        These are the operator itself, those of a branch's arms, or those that a loop repeats.
+        """
         return (self,)
 
     def stamp(self, graph: Any, environment: Environment) -> str:
-        """What the outcome depends on beside the state, the graph and the models, as a text; most depend on nothing else."""
+        """Return as text what else the result depends on.
+
+        State, graph and models are not included. It is empty for most operators.
+        """
         return ""
 
     def outcome(self, state: State) -> str:
-        """What came of it as a text, for one that is not remembered: what follows depends on that."""
+        """Return the result as text, for an operator whose result is not cached.
+
+        The cache keys of the steps after it contain this text.
+        """
         return ""
 
     def words(self) -> str:
-        """This operator in a few words, with the parameters that matter."""
+        """Return a few words for this operator, with the parameters that matter."""
         return self.title
 
     def plain_words(self) -> str:
-        """What it does, for who knows no term of the field: "takes 1,000 nodes around the entities"; empty for what need not be said."""
+        """Return everyday words for what it does: "takes 1,000 nodes around the entities".
+
+        The text is empty for a step that need not be told.
+        """
         if self.plain is None:
             return self.words()
         given: dict[str, Any] = dict(values(self))
@@ -262,7 +288,7 @@ class Operator(Declared):
 
 
 def _times(meter: Meter, whole: float) -> dict[str, Any]:
-    """The fields of a step that tell its seconds."""
+    """Return the fields of a step that hold seconds."""
     waiting = meter.seconds.get("waiting", 0.0)
     prepared = tuple(
         (label, round(seconds, 6))
@@ -277,19 +303,28 @@ def _times(meter: Meter, whole: float) -> dict[str, Any]:
 
 @dataclass(frozen=True, repr=False)
 class Line(OperatorLine[Operator]):
-    """Operators one after the other; refuses an order in which something is read that nobody wrote."""
+    """Operators one after the other.
+
+    A line is refused if an operator reads a field that none before it writes.
+    """
 
     @staticmethod
     def unfit(before: Iterable[Operator], operator: Operator) -> str | None:
         return unfit(before, operator)
 
     def words(self) -> str:
-        """The line in words: `PageRank 1,000 → shortest paths → best 32 by encoder`; the answer only where it stands alone."""
+        """Return a short text: `PageRank 1,000 → shortest paths → best 32 by encoder`.
+
+        The answering operator is named only if it stands alone.
+        """
         shown = self.without("generate").operators or self.operators
         return self._with_nodes(" → ".join(operator.words() for operator in shown))
 
     def plain_words(self) -> str:
-        """What the line does in everyday words: `Takes 1,000 nodes around the entities, then finds the shortest paths.`"""
+        """Return a sentence in everyday words.
+
+        Example: `Takes 1,000 nodes around the entities, then finds the shortest paths.`
+        """
         shown = self.without("generate")
         said = [words for operator in shown if (words := operator.plain_words())]
         if all(operator.stage == "graph" for operator in shown):
@@ -298,14 +333,17 @@ class Line(OperatorLine[Operator]):
         return self._with_nodes(f"{sentence[0].upper()}{sentence[1:]}.")
 
     def _with_nodes(self, text: str) -> str:
-        """The text with what the nodes of the graph are, where they are no entities."""
+        """Return the text with the graph's own word for nodes.
+
+        The text is unchanged if the nodes are entities.
+        """
         nodes = next(
             (operator.called_nodes for operator in self.operators if operator.stage == "graph"), ""
         )
         return NODES.sub(nodes, text) if nodes else text
 
     def parts(self) -> tuple[Operator, ...]:
-        """Every operator that may run, those of branches included."""
+        """Return every operator that may run, including those of branches."""
         return tuple(part for operator in self.operators for part in operator.parts())
 
 
@@ -329,7 +367,10 @@ NEED = {
 
 
 def needs(operators: Iterable[Operator]) -> tuple[str, ...]:
-    """The fields of a state that operators one after the other read and that none before wrote, in the order of reading."""
+    """Return the fields of a state that operators read but do not write first.
+
+    The fields are in the order of reading.
+    """
     found: dict[str, None] = {}
     written: set[str] = set()
     for operator in operators:
@@ -338,12 +379,12 @@ def needs(operators: Iterable[Operator]) -> tuple[str, ...]:
     return tuple(found)
 
 
-# the rankings of a state by kind of hit, on a graph made of texts
+# rankings of a state by kind of hit, on a graph made of texts
 HITS = ("nodes", "relations", "chunks", "communities")
 
 
 def unfit(before: Iterable[Operator], operator: Operator) -> str | None:
-    """Why `operator` cannot follow `before`, in a sentence; None where it can."""
+    """Return a sentence on why `operator` cannot follow `before`, or None."""
     before = tuple(before)
     name = type(operator).__name__
     if any(other.stage == "generate" for other in before):
@@ -360,7 +401,10 @@ def unfit(before: Iterable[Operator], operator: Operator) -> str | None:
 
 
 def sizes(state: State, writes: Iterable[str]) -> dict[str, int]:
-    """How much an operator left behind: nodes and edges of the subgraph, number of hops, of paths, of reports and of hits."""
+    """Return the sizes of the fields that an operator wrote.
+
+    They are the number of nodes and edges of the subgraph, of hops, paths, reports and hits.
+    """
     found: dict[str, int] = {}
     if "subgraph" in writes and state.subgraph is not None:
         found |= {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)}

@@ -1,4 +1,4 @@
-"""Branch: a place in a line where the question decides which operators run."""
+"""An operator that chooses by the question which operators run."""
 
 from __future__ import annotations
 
@@ -13,24 +13,30 @@ from core.operators.combinator import Arm, Combinator, arm_plain_words, arm_word
 from core.parameters import located
 from core.types import State
 
-DECIDES = ("hops",)  # fields of State that a branch can look at
-OTHERWISE = "otherwise"  # the row for all other questions; `else` in a TOML row
+DECIDES = ("hops",)  # fields of State that a branch can depend on
+OTHERWISE = "otherwise"  # the arm for all other questions; `else` in a TOML row
 ELSE = "else"
 WRITTEN = "A branch is written Branch(on='hops', arms={1: ..., 2: ...}, otherwise=...)."
 
 
 @dataclass(frozen=True, repr=False)
 class Branch(Combinator):
-    """Operators that depend on the question: those of the arm for its number of hops, or those for all other questions.
+    """Operators chosen by the number of hops that the question needs.
 
-    The number is what the field `on` of the state holds; `otherwise` runs where no arm is for it.
+    The field `on` of the state holds the number. `otherwise` runs if no arm has that number.
 
-    What a branch reads is what one of its arms reads that the arm did not write itself; it writes what every arm writes.
-    Its operators appear in the trace like all others; the branch itself does no work and has no step of its own.
+    A branch reads each field that an arm reads and did not write itself. It writes the fields that
+    every arm writes. Its operators appear in the trace like all others. The branch itself does no
+    work and has no step of its own.
 
-    >>> line = "PredictHops(source='own') >> Branch(on='hops', arms={1: EgoNetwork(hops=0)}, otherwise=EgoNetwork(direction='out'))"
-    >>> [len(retrieve(line, "B", question=text, models=scores({})).subgraph.nodes) for text in ("the r2 of B", "the r4 of the r2 of B")]
-    [1, 4]
+    >>> line = (
+    ...     "PredictHops(source='own') >> "
+    ...     "Branch(on='hops', arms={1: EgoNetwork(hops=0)}, otherwise=EgoNetwork(direction='out'))"
+    ... )
+    >>> for text in ("the r2 of B", "the r4 of the r2 of B"):
+    ...     len(retrieve(line, "B", question=text, models=scores({})).subgraph.nodes)
+    1
+    4
     """
 
     title = "branch"
@@ -107,7 +113,8 @@ class Branch(Combinator):
                 continue
             if name != ELSE and not name.isdecimal():
                 raise BadParameter(
-                    f"{where}: an arm of a branch is named by a whole number or “{ELSE}”, not “{name}”."
+                    f"{where}: an arm of a branch is named by a whole number or “{ELSE}”, "
+                    f"not “{name}”."
                 )
             if not isinstance(row, list):
                 raise BadParameter(f"{where}: the arm “{name}” must be a list of operators.")
@@ -138,7 +145,7 @@ class Branch(Combinator):
         )
 
     def arm(self, state: State) -> Arm:
-        """The operators that run for this state."""
+        """Return the operators that run for this state."""
         value = getattr(state, self.on)
         return next((arm for key, arm in self.arms if key == value), self.otherwise)
 

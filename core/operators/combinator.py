@@ -1,4 +1,4 @@
-"""What operators that are made of lines of operators have in common: loops, branches and unions."""
+"""Base class of operators that hold lines: loops, branches and unions."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Arm = tuple[Operator, ...]
 class Combinator(Holder, Operator):
     """An operator made of lines of operators."""
 
-    inside: ClassVar[bool] = True  # whether it may be part of another
+    inside: ClassVar[bool] = True  # True if another combinator may hold it
 
     def every_arm(self) -> tuple[Arm, ...]:
-        """The lines it is made of, in order."""
+        """Return its lines, in order."""
         return tuple(self.rows().values())
 
     def admits(self, operator: Operator) -> bool:
-        """Whether an operator may be part of it."""
+        """Return whether it may hold an operator."""
         return operator.stage not in ("generate", "graph") and not (
             isinstance(operator, Combinator) and not operator.inside
         )
@@ -43,7 +43,7 @@ class Combinator(Holder, Operator):
         found: list[Operator] = []
         for arm in self.every_arm():
             for operator in arm:
-                found += operator.parts()  # which may hold others itself
+                found += operator.parts()  # an operator may hold others itself
         return tuple(found)
 
     def stamp(self, graph: Any, environment: Environment) -> str:
@@ -51,10 +51,10 @@ class Combinator(Holder, Operator):
 
 
 def arm_words(arm: Arm) -> str:
-    """A line within another operator in a few words."""
+    """Return a few words for a line within another operator."""
     return ", then ".join(operator.words() for operator in arm)
 
 
 def arm_plain_words(arm: Arm) -> str:
-    """What a line within another operator does, in everyday words."""
+    """Return everyday words for a line within another operator."""
     return " and ".join(words for operator in arm if (words := operator.plain_words()))

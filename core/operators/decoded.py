@@ -1,4 +1,4 @@
-"""Paths that a language model writes out while it is held to those of the graph (Graph-constrained Reasoning)."""
+"""Paths written by a language model that is constrained to the graph (GCR)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,26 @@ from core.types import Path, Ranking, State
 
 @dataclass(frozen=True, repr=False)
 class DecodedPaths(Operator):
-    """`keep` of the paths, one after the other written by a language model that can write nothing else.
+    """`keep` of the paths, written by a language model that can write nothing else.
 
-    It is shown the question and its entities, not the paths; what it writes is held to the trie of their texts, so that it may
-    name only what is in the graph. A path that was written is taken out of the trie before the next one is asked for, where
-    Graph-constrained Reasoning (2024; a language model trained for it, paths of at most two hops) keeps 10 beams at once:
-    greedy decoding gives the same bytes each time. The first `limit` paths make the trie.
+    The paths are written one by one. The model is shown the question and its entities, but not the
+    paths. Its output is constrained to the trie of the paths' texts, so it can name only what is in
+    the graph. The first `limit` paths make the trie.
 
-    A reply that is none of the paths, as of a server that cannot be held to them, ends the writing; if it is the first, the
-    first `keep` paths are taken as they come. Both are noted.
+    Each written path is taken out of the trie before the next one is asked for, because greedy
+    decoding gives the same bytes each time. Graph-constrained Reasoning (2024) keeps 10 beams at
+    once instead, with a language model trained for it and paths of at most two hops.
+
+    A server that cannot constrain the output may reply with none of the paths. Such a reply ends
+    the writing. If it is the first reply, the first `keep` paths are taken in their order. Both are
+    noted.
 
     >>> written = says('{"path": "A -> r1 -> C"}')
-    >>> answers("EgoNetwork() >> ShortestPaths(direction='out') >> DecodedPaths(keep=1)", "A", models=written)
+    >>> answers(
+    ...     "EgoNetwork() >> ShortestPaths(direction='out') >> DecodedPaths(keep=1)",
+    ...     "A",
+    ...     models=written,
+    ... )
     ['A -> r1 -> C']
     """
 
@@ -48,7 +56,7 @@ class DecodedPaths(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.paths is not None  # a line is refused where nothing wrote what is read
+        assert state.paths is not None  # a line in which nothing writes it is refused
         first = state.paths.items[: self.limit]
         of = {
             plain(text): path for text, path in reversed(list(zip(ctx.graph.texts(first), first)))
@@ -66,7 +74,8 @@ class DecodedPaths(Operator):
             text, said = self._write(state, ctx, recorder, list(left))
             if text is None:
                 recorder.notes.append(
-                    f"The model wrote “{shorten(said)}”, which is none of the paths; no more were asked for."
+                    f"The model wrote “{shorten(said)}”, which is none of the paths; no more "
+                    f"were asked for."
                 )
                 break
             written.append(left.pop(text))
@@ -80,7 +89,7 @@ class DecodedPaths(Operator):
     def _write(
         self, state: State, ctx: Context, recorder: Recorder, texts: list[str]
     ) -> tuple[str | None, str]:
-        """The path that is written, or None, and the reply."""
+        """Return the written path and the reply; the path is None if there is no such path."""
         prompt_messages = messages(
             "relations",
             "path",

@@ -1,7 +1,8 @@
-"""What a question asks for, by its words: a person, a time, a number, what a relation leads to, or things that have relations.
+"""Expected answer of a question: a person, a time, a number or a thing.
 
-Nothing is trained and no relation is known by name: “who” wants a person, “when” and “which year” a time, “how many” a number; the word
-after “what” or “which”, or the one beside “who”, is held against the words of the graph's relations.
+Nothing is trained and no relation is known by name. "who" asks for a person, "when" and "which
+year" for a time, "how many" for a number. The word after "what" or "which", or next to "who", is
+compared with the words of the graph's relations.
 """
 
 from __future__ import annotations
@@ -28,37 +29,54 @@ PERSONS = frozenset(
 )
 TIMES = frozenset("year years date dates day month time decade century".split())
 VAGUE = frozenset(
-    "kind kinds type types sort sorts category categories word words topic topics name names thing things one ones".split()
+    (
+        "kind kinds type types sort sorts category categories word words topic topics name names "
+        "thing things one ones"
+    ).split()
 )
 BETWEEN = frozenset(
-    "is are was were be been the a an of all some main primary several other different did do does has have had can could in on by to for "
-    "with his her its their this that these those co".split()
+    (
+        "is are was were be been the a an of all some main primary several other different did do "
+        "does has have had can could in on by to for with his her its their this that these those "
+        "co"
+    ).split()
 )
 DOING = re.compile(
-    r"(?:ors?|ers?|ists?|ians?|ress|resses|man|men|woman|spouse|wife|husband|child|children|parents?|sibling|person)$"
+    r"(?:ors?|ers?|ists?|ians?|ress|resses|man|men|woman|spouse|wife|husband|child|children"
+    r"|parents?|sibling|person)$"
 )
-BEST_FIT = 2  # the best fit
-LOOK = 4  # words after the question word that are looked at
+BEST_FIT = 2  # highest value of AnswerFit
+LOOK = 4  # words after the question word that are read
 YEAR = re.compile(r"(?:c\. ?)?-?\d{3,4}(?:-\d\d){0,2}(?:T[\d:.Z+-]+)?(?:\D{0,3}(?:BC|AD|BCE|CE))?$")
 DATE = re.compile(
-    r"(?=.*\d{4})(?=.*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))[\w ,.-]+$", re.IGNORECASE
+    r"(?=.*\d{4})(?=.*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))[\w ,.-]+$",
+    re.IGNORECASE,
 )
 COUNT = re.compile(r"-?[\d,.]+(?:e\d+)? ?%?$")
-MOST_EDGES = 5_000  # of a node whose relations are looked at
+MOST_EDGES = 5_000  # the relations of a node with more edges are not read
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What is asked for: the type of the answer (one of the four above), empty where the words do not tell; and the stem of the word that
-    says which relation leads to it."""
+    """Expected type of the answer, and the word for the relation to it.
+
+    Attributes
+    ----------
+    answer_type : one of the four types above; empty if the words do not tell.
+    word : stem of the word that names the relation which leads to the answer.
+    code : language of the question, if it is not English.
+    """
 
     answer_type: str = ""
     word: str = ""
-    code: str = ""  # the language of the question where that is not English
+    code: str = ""
 
 
 def expected(graph: KnowledgeGraph, question: str, names: Iterable[str] = ()) -> Expected:
-    """What a question asks for, its entities' names left out. In a language other than English by its question words."""
+    """Return the expected answer of a question, ignoring the names of its entities.
+
+    In a language other than English it depends on the question words of that language.
+    """
     if known := language(code_of(graph, question)):
         return _in_language(graph, question, known, names)
     for name in sorted(names, key=len, reverse=True):
@@ -79,7 +97,10 @@ def expected(graph: KnowledgeGraph, question: str, names: Iterable[str] = ()) ->
 def _in_language(
     graph: KnowledgeGraph, question: str, known: Language, names: Iterable[str]
 ) -> Expected:
-    """What a question in a language asks for by its first question word; one that is a function word as well asks only at its beginning."""
+    """Return the expected answer by the first question word in the question's language.
+
+    A question word that is also a function word counts only at the beginning.
+    """
     text = fold(question)
     for name in sorted(names, key=len, reverse=True):
         text = text.replace(fold(name), " ")
@@ -96,7 +117,7 @@ def _in_language(
 
 
 def _place(text: str, phrase: str, known: Language) -> int:
-    """Where a text has a question phrase, -1 where it does not ask by it."""
+    """Return the position of a question phrase in a text, else -1."""
     if not known.spaced:
         return text.find(phrase)
     found = re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text)
@@ -106,8 +127,11 @@ def _place(text: str, phrase: str, known: Language) -> int:
 
 
 def _relation_word(graph: KnowledgeGraph, text: str, known: Language) -> str:
-    """The stem of the first word that says one of the relations; in a script without blanks the name of a relation that the
-    text says last, as what is asked for comes behind what it is of."""
+    """Return the stem of the first word that names a relation.
+
+    In a script without blanks it is the name of the relation that comes last in the text, because
+    there the wanted thing follows its owner.
+    """
     stems = relation_stems(graph.relation_names, known.code)
     if not known.spaced:
         said = {name for names in stems for name in names if name in text}
@@ -122,10 +146,11 @@ def _relation_word(graph: KnowledgeGraph, text: str, known: Language) -> str:
 
 
 def _thing(graph: KnowledgeGraph, after: Sequence[str]) -> Expected:
-    """What “what” or “which” asks for, by the words after it.
+    """Return the expected answer of "what" or "which", by the words after it.
 
-    A thing is told only where relations are few and plain, as in WikiMovies: in a graph of typed names, as Freebase is, a word such as
-    “country” is in many relations, and each has its way back.
+    A thing is expected only in graphs with few and plain relations, such as WikiMovies. In a graph
+    of typed names, such as Freebase, a word like "country" is in many relations, and each of these
+    has an inverse.
     """
     wanted = _plainly(graph, after)
     if wanted.answer_type == THING and _typed(tuple(graph.relation_names)):
@@ -135,7 +160,7 @@ def _thing(graph: KnowledgeGraph, after: Sequence[str]) -> Expected:
 
 @lru_cache(maxsize=64)
 def _typed(relations: tuple[str, ...]) -> bool:
-    """Whether relation names tell the type of their heads."""
+    """Return whether relation names tell the type of their heads."""
     return any(phrase(name).head_type for name in relations)
 
 
@@ -158,7 +183,11 @@ def _plainly(graph: KnowledgeGraph, after: Sequence[str]) -> Expected:
 
 
 def _beside(graph: KnowledgeGraph, words: Sequence[str], at: int) -> str:
-    """The stem of the word that says what the person did: the first after “who” that tells a relation; before it where “who” comes last."""
+    """Return the stem of the word that says what the person did.
+
+    It is the first word after "who" that names a relation, or a word before "who" if that comes
+    last.
+    """
     after = list(words[at + 1 : at + 1 + LOOK])
     before = list(reversed(words[max(0, at - LOOK) : at])) if len(words) - at <= 2 else []
     for word in [*after, *before]:
@@ -170,7 +199,7 @@ def _beside(graph: KnowledgeGraph, words: Sequence[str], at: int) -> str:
 
 
 def _said(graph: KnowledgeGraph, word: str) -> bool:
-    """Whether a word tells one of the graph's relations."""
+    """Return whether a word names one of the graph's relations."""
     stemmed = stem(word)
     return any(
         holds_stem(one, stemmed) for stems in relation_stems(graph.relation_names) for one in stems
@@ -178,7 +207,11 @@ def _said(graph: KnowledgeGraph, word: str) -> bool:
 
 
 class AnswerFit:
-    """How well ends of paths fit what is asked for: 0 not, 1 by their type, 2 by the relation that leads to them as well."""
+    """Fit of a path's end to the expected answer.
+
+    The value is 0 for no fit, 1 for a fit of its type, and 2 if the relation that leads to it fits
+    too.
+    """
 
     def __init__(self, graph: KnowledgeGraph, wanted: Expected, relations: dict[int, int]):
         self.graph, self.wanted, self.relations = graph, wanted, relations
@@ -196,7 +229,7 @@ class AnswerFit:
             and path.forward[-1]
             and (self.names_relation(relation) or self.beside(path.nodes[-2], path.end))
         )
-        # names of relations in other languages tell no persons
+        # relation names in other languages do not tell persons
         if answer_type == PERSON and self.wanted.code:
             return 2 * named
         if answer_type == PERSON:
@@ -206,11 +239,14 @@ class AnswerFit:
         return int(not path.forward[-1])
 
     def names_relation(self, relation: int) -> bool:
-        """Whether the question's word tells the relation."""
+        """Return whether the question's word names the relation."""
         return any(holds_stem(one, self.wanted.word) for one in self.stems[relation])
 
     def beside(self, head: int, tail: int) -> bool:
-        """Whether a triple between the two, whichever a path took, is told by the question's word: a director who also wrote."""
+        """Return whether the question's word names any triple between two nodes.
+
+        It need not be the triple on the path: a director may also have written the film.
+        """
         if head not in self._tails:
             few = self.graph.degree(head) <= MOST_EDGES
             steps = self.graph.steps_from(np.array([head]), "out") if few else None
@@ -219,7 +255,11 @@ class AnswerFit:
         return tail in self._tails[head]
 
     def person(self, node: int) -> bool:
-        """Whether the node is what somebody does or is to others by its relations, or of a person's type by their names."""
+        """Return whether a node is a person.
+
+        The relations that lead to it name a role, or its own relations have a person as their head
+        type.
+        """
         if node not in self._person:
             self._person[node] = not shape(self.graph.node_name(node)) and self._plays(node)
         return self._person[node]
@@ -239,7 +279,7 @@ class AnswerFit:
 
 @lru_cache(maxsize=4096)
 def does(relation: str) -> bool:
-    """Whether what a relation leads to is somebody: `directed_by`, `starred_actors`, `spouse`."""
+    """Return whether a relation leads to persons: `directed_by`, `starred_actors`, `spouse`."""
     said = phrase(relation)
     last = said.tie.split()
     by = last[-1:] == ["by"] and len(last) > 1 and doer(last[-2]) != last[-2]
@@ -247,7 +287,10 @@ def does(relation: str) -> bool:
 
 
 def shape(name: str) -> str:
-    """What a name looks like: a time, a number, or neither (empty)."""
+    """Return the type that a name looks like: a time, a number or neither.
+
+    The text is empty for neither.
+    """
     name = name.strip()
     if YEAR.match(name) or DATE.match(name):
         return TIME

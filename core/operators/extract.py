@@ -1,4 +1,4 @@
-"""Extraction by structure: from the seeds to a subgraph."""
+"""Extraction by structure: from the question entities to a subgraph."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from core.parameters import param
 from core.types import State, Subgraph
 
 METHOD_HELP = (
-    "auto: the fastest for the graph that ranks like the exact one (relaxation, the equation or a local push; the trace says which); "
-    "exact: solved for the whole graph; fora, topppr, rbs: other approximations; partition: exact inside the entities' clusters, "
-    "which are found once."
+    "auto: the fastest for the graph that ranks like the exact one (relaxation, the equation or a "
+    "local push; the trace says which); exact: solved for the whole graph; fora, topppr, rbs: "
+    "other approximations; partition: exact inside the entities' clusters, which are found once."
 )
-DRAWN = ("fora", "topppr", "rbs")  # by chance
+DRAWN = ("fora", "topppr", "rbs")  # methods that draw random numbers
 DIRECTION_HELP = "Which way edges are followed; “graph” leaves it to the graph."
 
 
 def subgraph_on(graph, nodes: np.ndarray, scores: np.ndarray | None = None) -> Subgraph:
-    """The subgraph induced on `nodes` (any order, no repeats), with their scores."""
+    """Return the subgraph induced on `nodes`, with their scores.
+
+    The nodes may be in any order, without repeats; `scores` is aligned with them.
+    """
     order = np.argsort(nodes, kind="stable")
     nodes = np.asarray(nodes, np.int64)[order]
     return Subgraph(
@@ -36,16 +39,22 @@ def subgraph_on(graph, nodes: np.ndarray, scores: np.ndarray | None = None) -> S
 class PersonalizedPageRank(Operator):
     """The subgraph induced on the nodes with the largest personalised PageRank from the seeds.
 
-    p = damping * P^T p + (1 - damping) * s, with s uniform on the seeds and dangling mass returning to s.
-    LEGO-GraphRAG, technical report, Table 1 (keep is max_ent 1000). Its "restart_prob 0.8" is passed to igraph as
-    damping, so 0.8 is the probability of following an edge (the papers' code; their formula reads the other way).
-    `method` is one of core/graph/pagerank/best.py, `push` a former name of `auto`; a note in the trace says what ran. The report's
-    table 5 has RBS, FORA and TopPPR, its table 6 Leiden clusters. The distributed methods of its table 5 (HGPA, PAFO, Delta-Push)
-    are quoted there from others' work, and are not run here.
-    Nodes the walk never reaches are left out, where the papers' code pads with them.
+    p = damping * P^T p + (1 - damping) * s, with s uniform on the seeds. The mass of nodes without
+    edges returns to s. Nodes that the walk never reaches are left out; the papers' code pads with
+    them.
+
+    LEGO-GraphRAG, technical report, Table 1 (keep is max_ent 1000). Its "restart_prob 0.8" is
+    passed to igraph as damping, so 0.8 is the probability of following an edge. This is the papers'
+    code; their formula reads the other way.
+
+    `method` is one of core/graph/pagerank/best.py; `push` is a former name of `auto`. A note in the
+    trace names the method that ran. The report's table 5 has RBS, FORA and TopPPR, its table 6
+    Leiden clusters. The distributed methods of table 5 (HGPA, PAFO, Delta-Push) are quoted there
+    from others' work and are not implemented here.
 
     >>> part = retrieve("PersonalizedPageRank(keep=2, damping=0.5, direction='out')", "A").subgraph
-    >>> toy.names(part.nodes), (29 * part.scores).round(2)  # p(A) = 1/2 + p(C) / 4 and p(C) = 3/8 p(A), so 16/29 and 6/29
+    >>> # p(A) = 1/2 + p(C) / 4 and p(C) = 3/8 p(A), so 16/29 and 6/29
+    >>> toy.names(part.nodes), (29 * part.scores).round(2)
     (['A', 'C'], array([16.,  6.]))
     """
 
@@ -79,7 +88,7 @@ class PersonalizedPageRank(Operator):
     )
 
     def __post_init__(self) -> None:
-        if self.method == "push":  # in what was saved before
+        if self.method == "push":  # in lines that were saved by older versions
             object.__setattr__(self, "method", "auto")
         super().__post_init__()
 
@@ -103,7 +112,7 @@ class PersonalizedPageRank(Operator):
         nodes, scores = top_pagerank(
             *asked, random=random, report=report, watch=ctx.watch, clusters=clusters
         )
-        recorder.notes.append(report.note)  # which names the method that ran
+        recorder.notes.append(report.note)  # names the method that ran
         return state.replace(subgraph=subgraph_on(ctx.graph, nodes, scores))
 
     def words(self) -> str:
@@ -114,11 +123,13 @@ class PersonalizedPageRank(Operator):
 
 @dataclass(frozen=True, repr=False)
 class PageRank(Operator):
-    """The subgraph induced on the seeds and on the nodes with the largest PageRank of the whole graph.
+    """The subgraph induced on the seeds and the nodes with the largest global PageRank.
 
-    LEGO-GraphRAG v1, Table 2, lists PageRank without personalisation beside PPR and says no more of it: here
-    p = damping * P^T p + (1 - damping) / n, the same nodes for every question, with the question's entities put to them as
-    paths start there. It is computed once for a graph.
+    p = damping * P^T p + (1 - damping) / n, computed once for a graph. The nodes are the same for
+    every question. The question entities are added, because paths start there.
+
+    LEGO-GraphRAG v1, Table 2, lists PageRank without personalisation next to PPR and gives no
+    details.
 
     >>> part = retrieve("PageRank(keep=2, damping=0.5, direction='out')", "A").subgraph
     >>> toy.names(part.nodes), (29 * part.scores).round(1)  # D and C are the best; A is the seed
@@ -161,10 +172,12 @@ class PageRank(Operator):
 
 @dataclass(frozen=True, repr=False)
 class RandomWalks(Operator):
-    """The subgraph induced on all nodes that fixed-length random walks from each seed visit; scores are visit counts.
+    """The subgraph induced on all nodes that random walks from the seeds visit.
 
-    LEGO-GraphRAG v1, instance 1 (64 walks of 4 steps, no restart in its code; restart > 0 gives walks with restart). Its
-    code walks inside the subgraph that PageRank extracted before (`inside`), the paper in the whole graph.
+    The walks have a fixed length. Scores are visit counts. LEGO-GraphRAG v1, instance 1, has 64
+    walks of 4 steps, without restart in its code; a restart above 0 gives walks with restart. Its
+    code walks inside the subgraph that PageRank extracted before (`inside`); the paper walks in the
+    whole graph.
 
     >>> part = retrieve("RandomWalks(walks=5, steps=1, direction='out')", "B").subgraph
     >>> toy.names(part.nodes), part.scores  # the only step from B leads to C
@@ -220,9 +233,10 @@ class RandomWalks(Operator):
 
 @dataclass(frozen=True, repr=False)
 class EgoNetwork(Operator):
-    """The subgraph induced on all nodes within `hops` steps of a seed, the nearest first where `keep` caps it.
+    """The subgraph induced on all nodes within `hops` steps of a seed.
 
-    LEGO-GraphRAG's k-hop neighbourhood (KSE, Ego).
+    At most `keep` nodes are taken, the nearest first. This is LEGO-GraphRAG's k-hop neighbourhood
+    (KSE, Ego).
 
     >>> part = retrieve("EgoNetwork(hops=1, direction='out')", "C").subgraph
     >>> toy.names(part.nodes), toy.triple_texts(part.edges)

@@ -1,4 +1,4 @@
-"""Extraction by meaning: a subgraph thinned by a model that reads its relations, triples or nodes."""
+"""Extraction by meaning: a model picks relations, triples or nodes of a subgraph."""
 
 from __future__ import annotations
 
@@ -15,17 +15,24 @@ from core.types import State, Subgraph
 
 @dataclass(frozen=True, repr=False)
 class FilterSubgraph(Operator):
-    """The part of the subgraph whose relations, triples or nodes a model picks; seeds always stay.
+    """The part of the subgraph whose relations, triples or nodes a model picks.
 
-    unit "relation": the distinct relation names are ranked, and the edges of the best `keep` stay (LEGO-GraphRAG,
-    technical report, SAE: its max_edge 64 counts relation types). "triple": each edge as `A -> r -> B` (the report's
-    code for MetaQA). "node": names; the edges between the kept nodes stay.
-    v1's section 4.1 scores nodes and edges against the question's entities and relations, S(v, e_q), and keeps those above two
-    thresholds; its code ranks relations against the whole question and keeps the best, which is done here, as an entity's name alone says
-    little of what is asked. Thresholds are `model="above(encoder, 0.3)"`.
-    mode "edges" keeps the picked edges and their ends (the report); "induced" keeps every edge between these ends (v1).
+    The seeds always stay. unit "relation": the distinct relation names are ranked, and the edges of
+    the best `keep` stay (LEGO-GraphRAG, technical report, SAE: its max_edge 64 counts relation
+    types). "triple": each edge is read as `A -> r -> B` (the report's code for MetaQA). "node":
+    names are read, and the edges between the kept nodes stay.
 
-    >>> part = retrieve("EgoNetwork() >> FilterSubgraph(keep=2)", "A", models=scores({"r1": 0.9, "r4": 0.8})).subgraph
+    Section 4.1 of v1 scores nodes and edges against the question's entities and relations, S(v,
+    e_q), and keeps those above two thresholds. Its code ranks relations against the whole question
+    and keeps the best. The code is followed here, because an entity's name alone says little about
+    the question. Thresholds are `model="above(encoder, 0.3)"`.
+
+    mode "edges" keeps the picked edges and their ends (the report); "induced" keeps every edge
+    between these ends (v1).
+
+    >>> part = retrieve(
+    ...     "EgoNetwork() >> FilterSubgraph(keep=2)", "A", models=scores({"r1": 0.9, "r4": 0.8})
+    ... ).subgraph
     >>> toy.triple_texts(part.edges)
     ['A -> r1 -> C', 'C -> r4 -> D']
     """
@@ -54,7 +61,7 @@ class FilterSubgraph(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         graph, subgraph = ctx.graph, state.subgraph
-        assert subgraph is not None  # a line is refused where nothing wrote what is read
+        assert subgraph is not None  # a line without a subgraph is refused
         candidates = self._candidates(graph, subgraph)
         if len(candidates) > MOST_TEXTS:
             recorder.notes.append(
@@ -101,7 +108,10 @@ class FilterSubgraph(Operator):
 
 
 def _scores_of(subgraph: Subgraph, nodes: np.ndarray) -> np.ndarray | None:
-    """The old scores of `nodes`, 0 for a seed that was not in the subgraph; None where there were none."""
+    """Return the former scores of `nodes`.
+
+    A seed that was outside the subgraph has 0. Returns None if there were no scores.
+    """
     if subgraph.scores is None or not len(subgraph.nodes):
         return None
     at = np.clip(np.searchsorted(subgraph.nodes, nodes), 0, len(subgraph.nodes) - 1)

@@ -1,4 +1,4 @@
-"""Answer generation: the paths put before a language model."""
+"""Answer generation: a language model reads the paths and answers."""
 
 from __future__ import annotations
 
@@ -21,37 +21,48 @@ PROMPTS = tuple(READS)
 WALKS = ("walks", "walk-and-retrieve")  # prompts that show paths as sentences
 PLACES = ("question", "paths", "reports")
 PROMPT_HELP = (
-    "What the model is shown and how it is asked: “lego-graphrag” and “walk-and-retrieve” as these papers print it, the others in a way "
-    "of our own."
+    "What the model is shown and how it is asked: “lego-graphrag” and “walk-and-retrieve” as "
+    "these papers print it, the others in a way of our own."
 )
 SHOTS_HELP = "0 is zero-shot, 1 one-shot, more few-shot. A template of your own shows none."
 TEMPLATE_HELP = (
-    "A prompt of your own in the place of that one: a text with {question}, and {paths} or {reports} where they belong. What comes before "
-    "a line --- is the system message."
+    "A prompt of your own in the place of that one: a text with {question}, and {paths} or "
+    "{reports} where they belong. What comes before a line --- is the system message."
 )
-# before each answer, where a prompt asks for a line an answer
+# before each answer, in prompts that ask for one answer a line
 MARK = re.compile(r"^\s*ans(?:wer)?\s*:\s*", re.IGNORECASE)
 # letters that are not Latin
 STRANGE = re.compile("[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]")
-CHARACTERS_A_TOKEN = 3.5  # used only to foretell a prompt's size where no model is asked
+CHARACTERS_A_TOKEN = 3.5  # used only to estimate a prompt's size if no model is asked
 
 
 @dataclass(frozen=True, repr=False)
 class Answer(Operator):
-    """What a language model answers, shown the first `paths` paths (LEGO-GraphRAG's generation, temperature 0).
+    """The answer of a language model that is shown the first `paths` paths.
 
-    Zero-shot, or with one or a few solved examples before the question. Where the paths do not fit into the model's
-    context, the last ones are left out and the trace says how many. With no path found the model is asked all the
-    same and told so. "paths-and-reports" shows community reports before the paths (LEGO-GraphRAG's GRAG-M). "walks" shows the paths as
-    sentences, joined by semicolons, and gives the model a sentence for what it does not know (Walk&Retrieve, Fig. 2b), as
-    "question-or-decline" does without them; "triples" shows the triples of each path and asks for a line an answer (SubgraphRAG),
-    "rewritten" what a language model made of the paths (Retrieve-Rewrite-Answer). To an abstract question a long answer is asked for by
-    "question-in-words" and "paths-in-words"; the others ask for names all the same. "lego-graphrag" and "walk-and-retrieve" have the
-    structure of the prompts that LEGO-GraphRAG (technical report, B.13; with examples v1, A.2) and Walk&Retrieve (Fig. 2b) print, in
-    words of our own; a `template` is a person's own prompt, with {question}, {paths} and {reports} as places, in which paths are written
-    as `prompt` has them.
+    LEGO-GraphRAG's generation, at temperature 0: zero-shot, or with one or a few solved examples
+    before the question. If the paths do not fit into the model's context, the last ones are left
+    out, and the trace says how many. If no path was found, the model is asked all the same and told
+    so.
 
-    >>> state = retrieve("EgoNetwork() >> ShortestPaths(direction='out') >> Answer(paths=2)", "A", models=says("B, C"))
+    Prompts: "paths-and-reports" shows community reports before the paths (LEGO-GraphRAG's GRAG-M).
+    "walks" shows the paths as sentences joined by semicolons, and gives the model a sentence for
+    what it does not know (Walk&Retrieve, Fig. 2b). "question-or-decline" does so without paths.
+    "triples" shows the triples of each path and asks for one answer a line (SubgraphRAG).
+    "rewritten" shows the text that a language model made of the paths (Retrieve-Rewrite-Answer).
+    "question-in-words" and "paths-in-words" ask for a long answer to an abstract question; the
+    others always ask for names.
+
+    "lego-graphrag" and "walk-and-retrieve" have the structure of the prompts that LEGO-GraphRAG
+    (technical report, B.13; with examples v1, A.2) and Walk&Retrieve (Fig. 2b) print, in words of
+    this project. A `template` is a person's own prompt with the places {question}, {paths} and
+    {reports}. Its paths are written as in `prompt`.
+
+    >>> state = retrieve(
+    ...     "EgoNetwork() >> ShortestPaths(direction='out') >> Answer(paths=2)",
+    ...     "A",
+    ...     models=says("B, C"),
+    ... )
     >>> state.answer, state.prompt.paths
     ('B, C', 2)
     """
@@ -84,7 +95,7 @@ class Answer(Operator):
 
     @property
     def _row(self) -> dict[str, Any]:
-        """The prompt as its row has it, or as the template says."""
+        """The prompt, from the table of prompts or from the template."""
         row = prompts("answer")[self.prompt]
         if self.template:
             return own_prompt(self.template, PLACES) | {"between": row.get("between", "\n")}
@@ -111,7 +122,8 @@ class Answer(Operator):
         prompt = Prompt(tuple(shown), count, tokens, len(reports), source=source)
         if prompt.paths < len(texts):
             recorder.notes.append(
-                f"Only {prompt.paths} of {len(texts)} paths fit into the model's context of {chat.context:,} tokens."
+                f"Only {prompt.paths} of {len(texts)} paths fit into the model's context of "
+                f"{chat.context:,} tokens."
             )
         marked = self.prompt == "triples" and not self.template
         ctx.watch.report("Reading the paths")
@@ -122,8 +134,11 @@ class Answer(Operator):
         )
 
     def _texts(self, graph, state: State) -> list[str]:
-        """The paths as the prompt shows them; walks as a language model told them, where one did."""
-        assert state.paths is not None  # asked only where there are some
+        """Return the paths as the prompt shows them.
+
+        Walks are shown in the words of a language model if one rewrote them.
+        """
+        assert state.paths is not None  # called only if there are paths
         paths = state.paths.items[: self.paths]
         if self.prompt in WALKS:
             texts = [report.text for report in state.reports or ()]
@@ -153,14 +168,16 @@ class Answer(Operator):
 
 
 def _in_brackets(graph, path: Path) -> list[str]:
-    """The triples of a path, each as `(head, relation, tail)`."""
+    """Return the triples of a path, each as `(head, relation, tail)`."""
     heads, relations, tails = graph.triples(np.array(path.edges, np.int64))
     named = zip(graph.names(heads), relations.tolist(), graph.names(tails))
     return [f"({head}, {graph.relation_names[relation]}, {tail})" for head, relation, tail in named]
 
 
 def without_marks(reply: str) -> str:
-    """The answers of a reply that gives one a line after “ans:”, with commas between them; a reply without such lines as it is.
+    """Return the answers after "ans:" in a reply, joined by commas.
+
+    The reply has one answer a line. A reply without such lines is returned unchanged.
 
     >>> from core.operators.generate import without_marks
     >>> without_marks("These fit.\\nans: Rope\\nans: Vertigo")
@@ -171,7 +188,10 @@ def without_marks(reply: str) -> str:
 
 
 def about_tokens(messages) -> int:
-    """A rough size of messages in tokens, where no model is at hand to count; a letter that is not Latin is nearly one."""
+    """Estimate the tokens of messages if no model can count them.
+
+    A letter that is not Latin counts as nearly one token.
+    """
     said = [message["content"] for message in messages]
     strange = sum(len(STRANGE.findall(text)) for text in said if not text.isascii())
     return round((sum(map(len, said)) + 2 * strange) / CHARACTERS_A_TOKEN)

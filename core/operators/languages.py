@@ -1,4 +1,7 @@
-"""Where a line's models, the question, and what it is asked of do not share a language: said before it costs anything."""
+"""Warnings about models, questions and texts in different languages.
+
+They are shown before a run costs anything.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,25 @@ from core.models.combine import names
 from core.models.languages import WHERE, trained_elsewhere
 from core.parameters import parameters
 
-BY_WORDS = ("bm25", "tfidf", "tf-idf", "n-gram", "lsa", "lda")  # what compares words alone
+BY_WORDS = ("bm25", "tfidf", "tf-idf", "n-gram", "lsa", "lda")  # models that compare words only
 
 
 def mismatches(
     operators: Iterable[Any], models: Any, own: str, question: str, noun: str = "texts"
 ) -> tuple[str, ...]:
-    """Sentences on what does not fit: a model that was not trained on the language of the question or of the `noun` (texts, names), and a
-    question in another language than these where words are compared. `own` is the code of theirs, empty where it is not known."""
+    """Return sentences on models or words that do not fit the languages.
+
+    A model may not be trained on the language of the question or of the texts. A question in
+    another language than the texts shares few words with them, so word search finds little.
+
+    Parameters
+    ----------
+    operators : the operators of a line.
+    models : the models of the environment.
+    own : language code of the texts; empty if it is not known.
+    question : the question; empty if there is none yet.
+    noun : word for the texts of the graph, "texts" or "names".
+    """
     asked = language_of_question(question, not is_english(own)) if question else ""
     if is_english(own) and is_english(asked):
         return ()
@@ -35,7 +49,10 @@ def mismatches(
 def notes_on_language(
     operators: Iterable[Any], graph: Any, models: Any, question: str
 ) -> tuple[str, ...]:
-    """What does not fit where operators run on a graph; nothing where that cannot be said."""
+    """Return the mismatches of operators that run on a graph.
+
+    The result is empty if the language of the graph cannot be determined.
+    """
     if graph is None or not hasattr(graph, "derived"):
         return ()
     noun = "texts" if graph.columns.chunks is not None else "names"
@@ -50,11 +67,14 @@ def _of_model(models: Any, name: str, own: str, asked: str, noun: str) -> Iterat
         what = [f"the question and the {noun} are in {name_of(own)}"]
     if what:
         title = models.title(name)
-        yield f"{title} was trained on {its or theirs} alone, and {' and '.join(what)}: what it holds near in meaning says little. {WHERE}"
+        yield (
+            f"{title} was trained on {its or theirs} alone, and {' and '.join(what)}: what it "
+            f"holds near in meaning says little. {WHERE}"
+        )
 
 
 def _models(operators: Iterable[Any]) -> Iterator[str]:
-    """The models other than language models that operators name."""
+    """Yield the models, other than language models, that operators name."""
     for operator in operators:
         for part in operator.parts():
             for parameter in parameters(type(part)):

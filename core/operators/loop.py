@@ -1,4 +1,4 @@
-"""Loop: operators that are repeated until enough nodes are found."""
+"""An operator that repeats other operators until enough nodes are found."""
 
 from __future__ import annotations
 
@@ -13,24 +13,30 @@ from core.operators.nodes.smoothing import GraphRerank
 from core.parameters import param
 from core.types import Frame, Ranking, State
 
-ROUNDS = 10_000  # that no loop has more of
+ROUNDS = 10_000  # upper bound of the rounds of a loop
 
 
 @dataclass(frozen=True, repr=False)
 class Loop(Combinator):
-    """Operators repeated in their order until `budget` nodes are found, or a round finds none more.
+    """Operators repeated until `budget` nodes are found, or a round adds no node.
 
-    FastInsight's loop (algorithm 1), which as printed never ends in a component smaller than the budget: here a round that adds no node is
-    the last. What a round finds beyond the budget is cut off before the operators behind the one that found it run.
+    FastInsight's loop (algorithm 1). As printed, it never ends in a component smaller than the
+    budget; here it ends after a round that adds no node. Nodes beyond the budget are cut off before
+    the next operator runs.
 
-    The loop has one step in the trace, with a frame for every operator that changed the nodes in every round; the new nodes of a frame that
-    only adds some are its ranking.
+    The loop has one step in the trace. In each round every operator that changed the nodes has a
+    frame. If an operator only adds nodes, the frame lists the new ones.
 
-    >>> line = "SparseNodes(keep=1) >> EmbedQuery() >> Loop(body=ExpandNodes(keep=1) >> GraphRerank(alpha=0.0), budget=3)"
+    >>> line = (
+    ...     "SparseNodes(keep=1) >> EmbedQuery() >> "
+    ...     "Loop(body=ExpandNodes(keep=1) >> GraphRerank(alpha=0.0), budget=3)"
+    ... )
     >>> table = {"Scrooge: person: A rich and lonely man.": 1.0}
     >>> state = retrieve(line, graph=story, question="Marley", models=scores(table))
-    >>> story.names(state.nodes.items), [frame.title for frame in state.trace[-1].frames]
-    (['Scrooge', 'Marley', 'Cratchit'], ['Start', 'Round 1: ExpandNodes', 'Round 1: GraphRerank', 'Round 2: ExpandNodes'])
+    >>> story.names(state.nodes.items)
+    ['Scrooge', 'Marley', 'Cratchit']
+    >>> [frame.title for frame in state.trace[-1].frames]
+    ['Start', 'Round 1: ExpandNodes', 'Round 1: GraphRerank', 'Round 2: ExpandNodes']
     """
 
     stage = "retrieve"
@@ -79,7 +85,8 @@ class Loop(Combinator):
             state, round_notes = self._round(number, state, ctx, recorder)
             if _size(state) <= before:
                 notes.append(
-                    f"No node is left to be found after {before:,} of {self.budget:,}; the loop ends."
+                    f"No node is left to be found after {before:,} of {self.budget:,}; the "
+                    f"loop ends."
                 )
                 break
             notes = round_notes
@@ -89,7 +96,10 @@ class Loop(Combinator):
     def _round(
         self, number: int, state: State, ctx: Context, recorder: Recorder
     ) -> tuple[State, list[str | Callable[[], str]]]:
-        """One round and its notes; the nodes beyond the budget are cut off as soon as they are there."""
+        """Run one round and return the state and its notes.
+
+        Nodes beyond the budget are cut off as soon as an operator adds them.
+        """
         notes: list[str | Callable[[], str]] = []
         for operator in self.body:
             inner, known = Recorder(), state.nodes.items if state.nodes else ()
@@ -97,7 +107,7 @@ class Loop(Combinator):
             if state.nodes is not None and len(state.nodes) > self.budget:
                 state = state.replace(nodes=state.nodes.head(self.budget))
             notes += inner.notes
-            inner.notes = []  # the loop has those of its last round
+            inner.notes = []  # the loop keeps only the notes of its last round
             recorder.include(inner)
             if state.nodes is not None and state.nodes.items != known:
                 recorder.frames.append(
@@ -113,7 +123,10 @@ class Loop(Combinator):
 
 
 def _frame(title: str, known: tuple[int, ...], nodes: Ranking, inner: Recorder) -> Frame:
-    """The nodes that were added, in the order and with the scores that they were chosen by; or, where none was, all in their order."""
+    """Return a frame with the added nodes in the order of their choice.
+
+    If none was added, the frame lists all nodes in their order.
+    """
     fresh = nodes.items[len(known) :] if nodes.items[: len(known)] == known else ()
     if not fresh:
         return Frame(title, nodes, len(nodes))

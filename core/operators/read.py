@@ -1,4 +1,4 @@
-"""An answer without any language model."""
+"""Answers read from paths without a language model."""
 
 from __future__ import annotations
 
@@ -13,25 +13,38 @@ from core.operators.expected import BEST_FIT, AnswerFit, Expected, expected
 from core.parameters import param
 from core.types import Path, State
 
-ANYWHERE_HELP = "Every entity on a path may be an answer, not only its end: for walks and triples that are not led by the question."
-ITSELF_HELP = "An entity of the question counts as an answer where a path comes back to it, as for “the spouse of the spouse of Ann”."
-LOOKED_AT = 5_000  # paths of which one that ends in what is asked for is sought
+ANYWHERE_HELP = (
+    "Every entity on a path may be an answer, not only its end: for walks and triples that are not "
+    "led by the question."
+)
+ITSELF_HELP = (
+    "An entity of the question counts as an answer where a path comes back to it, as for “the "
+    "spouse of the spouse of Ann”."
+)
+LOOKED_AT = 5_000  # paths among which one with the expected answer is sought
 
 
 @dataclass(frozen=True, repr=False)
 class GraphReader(Operator):
     """The entities at the ends of the best paths, best first.
 
-    The best path's relations and directions are taken as what the question asks for: every path that runs along the
-    same relations gives its end, in the order of the paths. The question's own entities are no answer, so the best path is
-    the first that ends elsewhere, at an entity that has a name. With `itself` they may be one, where a path comes back by a
-    triple that it had not taken before (“the spouse of the spouse”); of the retrievers beam search finds such paths.
-    Of walks and of single triples, which were not led to an end, `anywhere` reads each as the paths on it from the question's entity
-    to every other node, in both directions: that to its end, which is the answer unless another node fits better what is asked for,
-    then those to nodes near the entity.
-    Answers that a retriever of one's own brought along stay as they are.
+    The relations and directions of the best path are taken as the meaning of the question. Every
+    path along the same relations gives its end, in the order of the paths. The question entities
+    are no answers, so the best path is the first that ends elsewhere, at an entity with a name.
 
-    >>> toy.names(retrieve("EgoNetwork() >> ShortestPaths(direction='out') >> GraphReader()", "A").reader)  # r0 leads to B alone
+    With `itself` a question entity may be an answer if a path returns to it by a triple that it had
+    not used before ("the spouse of the spouse"). Of the retrievers, beam search finds such paths.
+
+    `anywhere` is for walks and single triples, which have no target. Each is read as the paths on
+    it from the question entity to every other node, in both directions. The path to its end comes
+    first and gives the answer, unless another node fits the question better. Then come the paths to
+    nodes near the entity.
+
+    Answers given by a person's own retriever are left unchanged.
+
+    >>> # r0 leads to B alone
+    >>> line = "EgoNetwork() >> ShortestPaths(direction='out') >> GraphReader()"
+    >>> toy.names(retrieve(line, "A").reader)
     ['B']
     """
 
@@ -54,7 +67,7 @@ class GraphReader(Operator):
         if state.reader is not None:
             recorder.notes.append("The answers are the retriever's own.")
             return state
-        assert state.paths is not None  # a line is refused where nothing wrote what is read
+        assert state.paths is not None  # a line in which nothing writes it is refused
         seeds = frozenset(state.seeds)
         paths = (
             [part for walk in state.paths.items for part in stretches(walk, seeds)]
@@ -75,7 +88,7 @@ class GraphReader(Operator):
         best = _best(elsewhere, fit) if wanted.answer_type else elsewhere[0]
         chain = _chain(relations, best)
         same = [path for path in elsewhere if _chain(relations, path) == chain]
-        # the relation is told: its ends, by whichever triple a path came there
+        # the question names the relation: take its ends, whichever triple a path took there
         if wanted.answer_type and fit(best) == BEST_FIT:
             own = fit.names_relation(chain[-1][0])
             alike = [path for path in elsewhere if _chain(relations, path)[:-1] == chain[:-1]]
@@ -89,8 +102,10 @@ class GraphReader(Operator):
 
 
 def stretches(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
-    """The parts of a walk that lead to each of its nodes from the nearest of `seeds` on it: to its end, then the short ones first; where it
-    passes none of them, from its start, and to its start by its first step.
+    """Yield the paths along a walk from its nearest seed to each other node.
+
+    The path to the end of the walk comes first, then the short ones. A walk without a seed is read
+    from its start, and its start is reached by its first step.
 
     >>> from core.operators.read import stretches
     >>> from core.types import Path
@@ -114,7 +129,7 @@ def stretches(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
 
 
 def _stretch(walk: Path, start: int, end: int) -> Path:
-    """The part of a walk between two places, backwards where it ends before it starts."""
+    """Return the part of a walk between two positions, reversed if needed."""
     low, high = sorted((start, end))
     part = walk.nodes[low : high + 1], walk.edges[low:high], walk.forward[low:high]
     if start < end:
@@ -124,12 +139,12 @@ def _stretch(walk: Path, start: int, end: int) -> Path:
 
 
 def _returns(path: Path) -> bool:
-    """Whether a path came to its end by a triple that it had not taken before."""
+    """Return whether a path reached its end by a new triple."""
     return bool(path.edges) and path.edges[-1] not in path.edges[:-1]
 
 
 def _best(paths: Sequence[Path], fit: AnswerFit) -> Path:
-    """The path whose relations are read: the first of those that fit best what is asked for."""
+    """Return the first of the paths that best fit the expected answer."""
     best, most = paths[0], 0
     for path in paths[:LOOKED_AT]:
         fits = fit(path)
@@ -141,11 +156,11 @@ def _best(paths: Sequence[Path], fit: AnswerFit) -> Path:
 
 
 def relations_of(graph, paths: Iterable[Path]) -> dict[int, int]:
-    """The relation of each edge of some paths."""
+    """Return the relation of each edge of some paths."""
     edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
     return dict(zip(edges, graph.triples(np.array(edges, np.int64))[1].tolist()))
 
 
 def _chain(relations: dict[int, int], path: Path) -> tuple[tuple[int, bool], ...]:
-    """The relations and directions of a path."""
+    """Return the relations and directions of a path."""
     return tuple((relations[edge], forward) for edge, forward in zip(path.edges, path.forward))

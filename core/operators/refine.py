@@ -1,4 +1,4 @@
-"""Path refinement: the retrieved paths ordered and cut, by a model or by lot."""
+"""Path refinement: paths are ranked or drawn at random, then cut."""
 
 from __future__ import annotations
 
@@ -16,28 +16,36 @@ from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.types import Ranking, State
 
-RECALL_HELP = "The model reads no more once it expects this share of the best among those that it has read; 1 reads all."
+RECALL_HELP = (
+    "The model reads no more once it expects this share of the best among those that it has read; "
+    "1 reads all."
+)
 
 
 def part_read(read: int, recall: float) -> str:
-    """What is said of a ranking that reads a part: `, 512 read`, `, 99 % expected`, or both; empty where all are read."""
+    """Return words for a ranking that reads only a part of the candidates.
+
+    Examples: `, 512 read` and `, 99 % expected`. The text is empty if all are read.
+    """
     return (f", {read:,} read" if read else "") + (
         f", {100 * recall:g} % expected" if recall < 1 else ""
     )
 
 
 def reads_part(parameters: Mapping[str, Any]) -> bool:
-    """Whether a step with these parameters has its model read a part of the candidates alone.
+    """Return whether a step reads only a part of its candidates.
 
     >>> from core.operators.refine import reads_part
-    >>> reads_part({"read": 0, "recall": 1.0}), reads_part({"read": 0, "recall": 0.98}), reads_part({"recall": 0.97})  # the last: PageRank
-    (False, True, False)
+    >>> reads_part({"read": 0, "recall": 1.0}), reads_part({"read": 0, "recall": 0.98})
+    (False, True)
+    >>> reads_part({"recall": 0.97})  # the parameters of PageRank
+    False
     """
     return "read" in parameters and bool(parameters["read"] or parameters.get("recall", 1.0) < 1)
 
 
 def picked(found: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
-    """The chosen items, and all of them in the chooser's order where it has one."""
+    """Return the chosen items, and all items in the chooser's order if known."""
     items, kind = found.items, found.kind
     selected = Ranking(kind, tuple(items[i] for i in choice.positions), choice.scores)
     if choice.order is None:
@@ -46,7 +54,7 @@ def picked(found: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
 
 
 def ranked_so_far(items: Ranking, positions: np.ndarray, scores: np.ndarray) -> Ranking:
-    """The items at these positions by their scores, best first, as a scorer of all of them orders them."""
+    """Return the items at these positions by score, best first."""
     order = top_k(scores, 0)
     return Ranking(
         items.kind,
@@ -57,7 +65,10 @@ def ranked_so_far(items: Ranking, positions: np.ndarray, scores: np.ndarray) -> 
 
 @dataclass(frozen=True)
 class ItemRanking:
-    """The best `keep` items of a field of the state, by a model that reads their texts once."""
+    """The best `keep` items of a field of the state, by a model.
+
+    The model reads each text once.
+    """
 
     field: str
     model: str
@@ -66,7 +77,13 @@ class ItemRanking:
     def __call__(
         self, state: State, ctx: Context, recorder: Recorder, task: Task, texts: Sequence[str]
     ) -> State:
-        """The state with the chosen items; `texts` are those of all, `task` is without a preview."""
+        """Return the state with the chosen items.
+
+        Parameters
+        ----------
+        task : the task of the model, without a preview.
+        texts : the texts of all items.
+        """
         found: Ranking = getattr(state, self.field)
 
         def so_far(recorder: Recorder, positions: np.ndarray, scores: np.ndarray) -> State:
@@ -83,17 +100,23 @@ class ItemRanking:
 
 @dataclass(frozen=True, repr=False)
 class Rank(Operator):
-    """The best `keep` paths by a model that reads question and path texts once (LEGO-GraphRAG's one-shot retrieval).
+    """The best `keep` paths by a model that reads question and path texts once.
 
-    With `read` the model reads no more texts than that: some of each relation chain first, then those of which the scores so far promise
-    most (`core.models.reading`). With a `recall` below 1 it stops once that share of the best `keep` is expected among those read. The
-    others are left out. This is Hopscope's own, as a search without it reads all.
+    This is LEGO-GraphRAG's one-shot retrieval. A language model as chooser may name fewer paths;
+    they stay in the order in which it named them. (The papers' code falls back to the order of the
+    list.)
 
-    With a language model as chooser it may be fewer, in the order it named them (the papers' code falls back to the
-    order of the list).
+    With `read` the model reads at most that many texts: first some of each relation chain, then
+    those that the scores so far promise most (`core.models.reading`). With a `recall` below 1 it
+    stops once that share of the best `keep` is expected among the texts read. The others are left
+    out. Both are Hopscope's own additions; a search without them reads all.
 
     >>> table = {"A -> r1 -> C": 0.9, "A -> r0 -> B": 0.2}
-    >>> answers("EgoNetwork() >> ShortestPaths(direction='out') >> Rank(keep=2)", "A", models=scores(table))
+    >>> answers(
+    ...     "EgoNetwork() >> ShortestPaths(direction='out') >> Rank(keep=2)",
+    ...     "A",
+    ...     models=scores(table),
+    ... )
     ['A -> r1 -> C', 'A -> r0 -> B']
     >>> from core.operators import Rank
     >>> Rank(read=512).words()
@@ -117,14 +140,15 @@ class Rank(Operator):
     read: int = param(
         0,
         "Read",
-        "The most paths that an encoder or a re-ranker reads, those first that promise most by what it has read; 0 reads all.",
+        "The most paths that an encoder or a re-ranker reads, those first that promise most by "
+        "what it has read; 0 reads all.",
         low=0,
         high=1_000_000,
     )
     recall: float = param(1.0, "Expected recall", RECALL_HELP, low=0.5, high=1.0)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.paths is not None  # a line is refused where nothing wrote what is read
+        assert state.paths is not None  # a line in which nothing writes it is refused
         ctx.watch.report(f"Ranking {len(state.paths):,} paths")
         texts = ctx.graph.texts(state.paths.items)
         task = Task(
@@ -146,9 +170,12 @@ class Rank(Operator):
 
 @dataclass(frozen=True, repr=False)
 class RandomSelect(Operator):
-    """`keep` of the paths drawn without replacement, in the order drawn (LEGO-GraphRAG v1's random refinement).
+    """`keep` of the paths drawn without replacement, in the order drawn.
 
-    >>> sorted(answers("EgoNetwork() >> ShortestPaths(direction='out') >> RandomSelect(keep=3)", "A"))  # all three there are
+    This is LEGO-GraphRAG v1's random refinement.
+
+    >>> line = "EgoNetwork() >> ShortestPaths(direction='out') >> RandomSelect(keep=3)"
+    >>> sorted(answers(line, "A"))  # all paths, as there are three
     ['A -> r0 -> B', 'A -> r1 -> C', 'A -> r1 -> C -> r4 -> D']
     """
 
@@ -161,7 +188,7 @@ class RandomSelect(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         paths = state.paths
-        assert paths is not None  # a line is refused where nothing wrote what is read
+        assert paths is not None  # a line in which nothing writes it is refused
         order = ctx.rng(state.question.text, self).permutation(len(paths))
         drawn = Ranking("path", tuple(paths.items[int(i)] for i in order))
         recorder.before_cut = drawn

@@ -1,4 +1,4 @@
-"""Path refinement: the triples of the paths put into a paragraph by a language model."""
+"""Path refinement: a language model rewrites the paths as a paragraph."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from core.types import Path, Report, State
 
 @dataclass(frozen=True, repr=False)
 class RewritePaths(Operator):
-    """A paragraph that tells the triples of the first `paths` paths, as a report for the prompt (Retrieve-Rewrite-Answer's rewriting).
+    """A paragraph with the facts of the first `paths` paths, for the prompt.
 
-    Its fine-tuned rewriter is not published, so a language model is asked in plain words. Where language models are not asked, the
-    paths are said by a template and the trace says so; with no path there is no report.
+    This is the rewriting of Retrieve-Rewrite-Answer. Its fine-tuned rewriter is not published, so a
+    language model is asked in plain words. If no language model may be asked, a template says the
+    paths, and the trace says so. Without a path there is no report.
 
     >>> line = "EgoNetwork() >> ShortestPaths(direction='out') >> RewritePaths(paths=1)"
     >>> retrieve(line, "A", models=says("A leads to B.")).reports
@@ -38,7 +39,7 @@ class RewritePaths(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.paths is not None  # a line is refused where nothing wrote what is read
+        assert state.paths is not None  # a line in which nothing writes it is refused
         paths = state.paths.items[: self.paths]
         if not paths:
             recorder.notes.append("There is no path to tell of.")
@@ -55,7 +56,7 @@ class RewritePaths(Operator):
     def _asked(
         self, question: str, paths: tuple[Path, ...], ctx: Context, recorder: Recorder
     ) -> str:
-        """What the language model makes of the triples, each given once."""
+        """Return the language model's text on the triples, each given once."""
         edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
         heads, relations, tails = ctx.graph.triples(np.array(edges, np.int64))
         named = zip(ctx.graph.names(heads), relations.tolist(), ctx.graph.names(tails))

@@ -1,4 +1,4 @@
-"""Early stopping: a language model asked whether the paths found so far suffice."""
+"""Early stopping: a language model says whether the paths suffice."""
 
 from __future__ import annotations
 
@@ -23,9 +23,14 @@ YES_OR_NO = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 
 
 def sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[bool, Usage, str]:
-    """Whether `chat` says that the paths `texts` answer the question, what that cost, and a sentence on it.
+    """Ask a language model whether the paths answer the question.
 
-    A reply that is neither yes nor no counts as no. Where the texts do not fit into the context, the first of them are shown.
+    A reply that is neither yes nor no counts as no. If the texts do not fit into the context, only
+    the first of them are shown.
+
+    Returns
+    -------
+    True for a yes, the cost of the reply, and a sentence on it.
     """
     shown = list(map(plain, texts))
     asked = _asked(task, shown)
@@ -37,9 +42,15 @@ def sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[bool, Usag
     )
     said = _read(reply.text)
     if said is None and not reply.text.strip():
-        sentence = f"the language model said nothing, which counts as no: {reply.fault()[:1].lower()}{reply.fault().rstrip('.')[1:]}"
+        sentence = (
+            f"the language model said nothing, which counts as no: "
+            f"{reply.fault()[:1].lower()}{reply.fault().rstrip('.')[1:]}"
+        )
     elif said is None:
-        sentence = f"the language model's reply (“{shorten(reply.text)}”) is neither yes nor no and counts as no"
+        sentence = (
+            f"the language model's reply (“{shorten(reply.text)}”) is neither yes nor no and "
+            f"counts as no"
+        )
     else:
         sentence = "the language model wanted more paths"
         if said:
@@ -54,7 +65,11 @@ def _asked(task: Task, paths: Sequence[str]) -> Messages:
 
 
 def _read(reply: str) -> bool | None:
-    """What a reply says: the JSON value, else a lone yes or no at its beginning; None where it says neither."""
+    """Return the yes or no of a reply as true or false.
+
+    It is the JSON value, else a yes or no at the beginning of the reply. Returns None if the reply
+    says neither.
+    """
     found = json_reply(reply, ("sufficient",))
     said = reply if found is None else str(found.value["sufficient"])
     match = YES_OR_NO.match(said)

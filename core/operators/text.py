@@ -1,4 +1,4 @@
-"""The lines that answer a question: their operators, and how they are read from text."""
+"""The grammar of lines that answer a question, with its parser."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.operators.base import STAGES, Line
 from core.operators.branch import Branch
 
 RETRIEVAL = Grammar(
-    ChainMap({Branch.__name__: Branch}, OPERATORS),  # a branch comes last
+    ChainMap({Branch.__name__: Branch}, OPERATORS),  # the branch is listed last
     STAGES,
     Line,
     last="generate",

@@ -1,4 +1,4 @@
-"""Union: two searches from the same question, whose hits are brought together."""
+"""An operator that merges the hits of two searches for the same question."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from core.types import Frame, State
 
 @dataclass(frozen=True, repr=False)
 class Union(Combinator):
-    """The hits of two lines of operators that begin at the same state, each once: `a | b`.
+    """The merged hits of two lines that begin at the same state: `a | b`.
 
-    Each line runs as if it were alone; of what they leave behind the hits of every kind are merged, as `Merge` does, and all else stays
-    as it was before both. By score, a union is the same whichever line comes first.
+    Each hit is listed once. Each line runs as if it were alone. The hits of every kind are merged
+    as in `Merge`. Everything else stays as it was before both lines. If hits are merged by score,
+    the order of the lines does not matter.
 
     >>> line = "EmbedQuery() >> (VectorNodes(keep=1) | SparseNodes(keep=1))"
     >>> state = retrieve(line, graph=story, question="a lame nephew cheerful", models=scores({}))

@@ -1,4 +1,4 @@
-"""Extraction by vectors: what is nearest to the question in a vector index, and the graph around it."""
+"""Extraction by vectors: the nearest matches to the question, and the graph around them."""
 
 from __future__ import annotations
 
@@ -18,29 +18,36 @@ from core.operators.extract import DIRECTION_HELP, subgraph_on
 from core.parameters import param
 from core.types import State, Subgraph, Usage
 
-NAMED = 5  # matches that the trace names
+NAMED = 5  # matches that are named in the trace
 OF_HELP = (
     "Which vectors are searched: those of the entities' names, or those of the triples as texts."
 )
 CONNECTED_HELP = (
     "no: in pieces, as found; seeds: pieces without an entity of the question are left out; "
-    "paths: each match is joined to these entities by a shortest path, and left out where none is short enough."
+    "paths: each match is joined to these entities by a shortest path, and left out where none is "
+    "short enough."
 )
 
 
 @dataclass(frozen=True, repr=False)
 class VectorSearch(Operator):
-    """The subgraph induced on the question's entities, the `matches` `of` whose vectors are nearest to the question's, and all
-    nodes at a distance of `hops` or less from these.
+    """The subgraph around the question entities and the `matches` `of` nearest to the question.
 
-    LEGO-GraphRAG, technical report, B.7 (3): the names of nodes encoded, the most similar retrieved, their one-hop
-    neighbours merged. The question's entities are no part of it there; they are added here, as paths start at them. It proposes
-    triples and more hops besides. It says neither how many are retrieved nor which way neighbours lie. A node's score is the
-    cosine of the match that leads to it, that of the question's entities 1. Where there are more than `keep` nodes, these
-    entities come first, then matches, then what is fewer steps from a better match.
-    `connected` is Hopscope's own: the report leaves its 12.86 pieces as they are.
+    It is induced on these entities, the matches, and all nodes at most `hops` steps from them.
 
-    >>> part = retrieve("VectorSearch(matches=1, hops=0)", "A", question="D", models=scores({})).subgraph
+    LEGO-GraphRAG, technical report, B.7 (3): the names of nodes are encoded, the most similar ones
+    retrieved, and their one-hop neighbours merged. It also proposes triples and more hops. It says
+    neither how many are retrieved nor in which direction neighbours lie. The question entities are
+    no part of it; they are added here, because paths start at them.
+
+    A node's score is the cosine of the match that leads to it; the score of the question entities
+    is 1. If there are more than `keep` nodes, these entities come first, then the matches, then
+    nodes that are fewer steps from a better match. `connected` is Hopscope's own: the report leaves
+    its 12.86 pieces unconnected.
+
+    >>> part = retrieve(
+    ...     "VectorSearch(matches=1, hops=0)", "A", question="D", models=scores({})
+    ... ).subgraph
     >>> toy.names(part.nodes), part.scores  # in two pieces: no triple joins A and D
     (['A', 'D'], array([1., 1.]))
     """
@@ -98,7 +105,10 @@ class VectorSearch(Operator):
         return state.replace(subgraph=subgraph)
 
     def _matched(self, text: str, ctx: Context, recorder: Recorder) -> dict[int, float]:
-        """The nodes that match, or are in a triple that does, with the best cosine, in its order."""
+        """Return the matching nodes with their best cosine, best first.
+
+        Of matching triples both ends are returned.
+        """
         encoder = ctx.models.encoder(self.encoder)
         index = vector_index(ctx.graph, encoder, self.of, ctx.watch)
         ctx.watch.report("Searching vectors")
@@ -117,14 +127,17 @@ class VectorSearch(Operator):
     def _joined(
         self, seeds: dict[int, float], found: dict[int, float], ctx: Context, recorder: Recorder
     ):
-        """What was found near enough to a seed, and the seeds with the paths there."""
+        """Return the matches near a seed, and the seeds with the paths to them."""
         ctx.watch.report("Joining what was found to the question's entities")
         paths = joins(ctx.graph, list(seeds), list(found), self.reach, self.direction, ctx.watch)
         start = dict(seeds)
         for end, path in paths.items():
             start |= {node: found[end] for node in path if node not in start}
         if len(paths) < len(found):
-            far = f"{len(found) - len(paths):,} of {len(found):,} nodes that matched lie more than {self.reach} steps away"
+            far = (
+                f"{len(found) - len(paths):,} of {len(found):,} nodes that matched lie more than "
+                f"{self.reach} steps away"
+            )
             recorder.notes.append(f"{far} from the question's entities and were left out.")
         return {node: score for node, score in found.items() if node in paths}, start
 
@@ -137,11 +150,12 @@ class VectorSearch(Operator):
 def _hanging_together(
     graph, subgraph: Subgraph, seeds: Sequence[int], recorder: Recorder
 ) -> Subgraph:
-    """What of a subgraph hangs together with a seed."""
+    """Return the part of a subgraph that is connected with a seed."""
     stays = hanging_on(graph, subgraph.nodes, subgraph.edges, seeds)
     if not stays.all():
         recorder.notes.append(
-            f"{int((~stays).sum()):,} nodes in pieces without an entity of the question were left out."
+            f"{int((~stays).sum()):,} nodes in pieces without an entity of the question were "
+            f"left out."
         )
-    assert subgraph.scores is not None  # it was made with scores
+    assert subgraph.scores is not None  # the subgraph was made with scores
     return subgraph_on(graph, subgraph.nodes[stays], subgraph.scores[stays])

@@ -1,1 +1,4 @@
-"""Operators that retrieve and re-rank the nodes of a corpus graph: documents, and what they are linked to."""
+"""Operators that retrieve and rerank the nodes of a corpus graph.
+
+Nodes are documents and the things that these are linked to.
+"""

@@ -1,4 +1,4 @@
-"""GAR: re-ranking that alternates between what was found first and the neighbours of what turned out good."""
+"""GAR: reranking that alternates between retrieved nodes and neighbours of good ones."""
 
 from __future__ import annotations
 
@@ -20,17 +20,23 @@ Scores = Callable[[Sequence[int]], Sequence[float]]
 
 @dataclass(frozen=True, repr=False)
 class AdaptiveRerank(Operator):
-    """The nodes found and neighbours of good ones, re-ranked in batches until `budget` are read.
+    """The retrieved nodes and neighbours of good ones, re-ranked until `budget` are read.
 
-    GAR (MacAvaney et al., CIKM 2022): batches are taken in turn from the nodes found first and from the frontier, the unread
-    neighbours of read nodes, each with the best score of those it lies beside. A node's neighbours join where the frontier is smaller than
-    what is left of the budget, or where its score is that of the frontier's worst or better. Of equal scores those that joined first are
-    read first, neighbours in the order of the corpus graph: by the weight of their link, then by name. With `backfill` the nodes found
-    first that were not read stand behind the others.
+    GAR (MacAvaney et al., CIKM 2022): batches are taken in turn from the retrieved nodes and from
+    the frontier, the unread neighbours of read nodes. A node of the frontier has the best score of
+    the read nodes that it is linked to. A node's neighbours join the frontier if that is smaller
+    than the rest of the budget, or if the node's score is at least that of the worst in the
+    frontier. Of equal scores those that joined first are read first, neighbours in the order of the
+    corpus graph: by the weight of their link, then by name. With `backfill`, retrieved nodes that
+    were not read follow after the others.
 
     >>> line = "SparseNodes(keep=1) >> AdaptiveRerank(budget=3, batch=1)"
-    >>> table = {"Scrooge: person: A rich and lonely man.": 0.9, "Fred: person: Scrooge's cheerful nephew.": 0.5}
-    >>> state = retrieve(line, graph=story, question="Marley", models=scores(table))  # Marley, his neighbour Scrooge, then one of his
+    >>> table = {
+    ...     "Scrooge: person: A rich and lonely man.": 0.9,
+    ...     "Fred: person: Scrooge's cheerful nephew.": 0.5,
+    ... }
+    >>> # Marley, his neighbour Scrooge, then one of his
+    >>> state = retrieve(line, graph=story, question="Marley", models=scores(table))
     >>> story.names(state.nodes.items), state.nodes.scores
     (['Scrooge', 'Cratchit', 'Marley'], (0.9, 0.0, 0.0))
     """
@@ -94,13 +100,22 @@ class AdaptiveRerank(Operator):
 
 @dataclass(frozen=True)
 class Adapted:
-    """What was read: the score of each node, and the batches with where each was taken from, `first` or `frontier`."""
+    """Result of adaptive reranking.
+
+    Attributes
+    ----------
+    scores : score of each node that was read.
+    batches : for each batch its source, `first` or `frontier`, and its nodes.
+    """
 
     scores: Mapping[int, float]
     batches: tuple[tuple[str, tuple[int, ...]], ...]
 
     def order(self, first: Mapping[int, float]) -> Ranking:
-        """The nodes by score, of equal ones those of a later batch first, as the library sorts; behind them those of `first` not read."""
+        """Return the nodes by score, then the unread nodes of `first`.
+
+        Of equal scores those of a later batch come first, as the library sorts them.
+        """
         turn = {node: number for number, (_, part) in enumerate(self.batches) for node in part}
         nodes = sorted(self.scores, key=lambda node: (-self.scores[node], -turn[node]))
         rest = sorted(
@@ -114,7 +129,9 @@ class Adapted:
 
 
 def neighbours(graph: KnowledgeGraph) -> Callable[[int], list[int]]:
-    """A function that lists the nodes linked with a node, each once and without itself: by the weight of the link, then by name.
+    """Return a function that lists a node's neighbours by weight, then by name.
+
+    Each node is listed once, without the node itself.
 
     >>> from core.operators.nodes.adaptive import neighbours
     >>> neighbours(toy)(0)  # without weights by name: B, C and E
@@ -140,11 +157,24 @@ def adaptive(
     budget: int,
     batch: int,
 ) -> Adapted:
-    """GAR over the nodes of `first` with their scores, and the neighbours `near` of each; `score` is asked batch by batch. Of equal
-    scores the node comes first that was found first, by the order of `first` and of `near`.
+    """Run GAR and return the scores and batches.
 
+    Of equal scores the node found first comes first, by the order of `first` and of `near`.
+
+    Parameters
+    ----------
+    first : scores of the retrieved nodes.
+    near : returns the neighbours of a node.
+    score : returns the scores of a batch of nodes.
+    budget : number of nodes to read.
+    batch : number of nodes in a batch.
+
+    Examples
+    --------
     >>> from core.operators.nodes.adaptive import adaptive
-    >>> found = adaptive({0: 2.0, 1: 1.0}, {0: [2], 1: [], 2: []}.__getitem__, lambda nodes: [float(node) for node in nodes], 3, 1)
+    >>> near = {0: [2], 1: [], 2: []}.__getitem__
+    >>> score = lambda nodes: [float(node) for node in nodes]
+    >>> found = adaptive({0: 2.0, 1: 1.0}, near, score, 3, 1)
     >>> found.batches, found.scores
     ((('first', (0,)), ('frontier', (2,)), ('first', (1,))), {0: 0.0, 2: 2.0, 1: 1.0})
     """

@@ -1,4 +1,4 @@
-"""From nodes to the chunks that tell of them, in the order of the nodes."""
+"""The chunks that mention the retrieved nodes, in the order of the nodes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from core.types import Ranking, State
 
 @dataclass(frozen=True, repr=False)
 class DocumentsOfNodes(Operator):
-    """The chunks of the nodes found, those of the best node first: in a corpus graph the documents themselves.
+    """The chunks that mention the retrieved nodes, those of the best node first.
 
-    What FastInsight and its baselines hand to the language model, and what recall is measured on, are the first 10. A chunk
-    has the score of the first node that tells of it.
+    In a corpus graph these are the documents themselves. FastInsight and its baselines give the
+    first 10 to the language model and measure recall on them. A chunk has the score of the first
+    node that it mentions.
 
-    >>> found = retrieve("SparseNodes(keep=2) >> DocumentsOfNodes(keep=2)", graph=story, question="cheerful Fred, lonely Scrooge").chunks
-    >>> story.columns.chunks.texts("id", found.items)  # Fred is in one chunk, Scrooge in that one and two others
+    >>> line = "SparseNodes(keep=2) >> DocumentsOfNodes(keep=2)"
+    >>> found = retrieve(line, graph=story, question="cheerful Fred, lonely Scrooge").chunks
+    >>> # Fred is in one chunk, Scrooge in that one and two others
+    >>> story.columns.chunks.texts("id", found.items)
     ['carol#1', 'carol#0']
     """
 

@@ -1,4 +1,4 @@
-"""FastInsight's STeX: the neighbours of what was found, by where they stand in the graph and by what they say."""
+"""FastInsight's STeX: neighbours of the retrieved nodes, by graph structure and by meaning."""
 
 from __future__ import annotations
 
@@ -16,22 +16,28 @@ from core.parameters import param
 from core.types import Ranking, State
 
 BACKFILL = ("none", "vector")
-Similar = Callable[[np.ndarray], np.ndarray]  # of nodes: float64, how near each is to the question
+Similar = Callable[[np.ndarray], np.ndarray]  # similarity of nodes to the question, float64
 
 
 @dataclass(frozen=True, repr=False)
 class ExpandNodes(Operator):
-    """The nodes found and behind them up to `keep` of their neighbours, by structure and by likeness to the question.
+    """The retrieved nodes, followed by up to `keep` of their neighbours.
 
-    FastInsight, STeX (algorithm 3): score = v_q . v_n + beta * structure. Structure is 1 - (r - 1) / (N - 1), r the best rank
-    of a neighbour among the N nodes found, plus (a - 1) / (min(degree, N) - 1), a how many of them are neighbours; a part whose divisor
-    is 0 counts 0. Both parts lie in [0, 1], so `beta` 1 weighs structure above the cosine of most encoders. Ties go by id.
+    Neighbours are chosen by structure and by similarity to the question.
 
-    Where no neighbour is left, as in a component smaller than the budget, nothing is added; with `backfill` "vector" the nodes nearest to
-    the question are.
+    FastInsight, STeX (algorithm 3): score = v_q . v_n + beta * structure. Structure has two parts.
+    For the best rank r of a neighbour among the N retrieved nodes, the first is 1 - (r - 1) / (N -
+    1). For a of them that are neighbours, the second is (a - 1) / (min(degree, N) - 1). A part with
+    the divisor 0 counts 0. Both parts lie in [0, 1], so `beta` 1 weighs structure above the cosine
+    of most encoders. Ties are broken by id.
+
+    If no neighbour is left, as in a component smaller than the budget, nothing is added. With
+    `backfill` "vector" the nodes nearest to the question are added then.
 
     >>> line = "SparseNodes(keep=1) >> EmbedQuery() >> ExpandNodes(keep=2)"
-    >>> state = retrieve(line, graph=story, question="lonely Scrooge partner firm", models=scores({}))
+    >>> state = retrieve(
+    ...     line, graph=story, question="lonely Scrooge partner firm", models=scores({})
+    ... )
     >>> story.names(state.nodes.items)
     ['Scrooge', 'Cratchit', 'Fred']
     """
@@ -60,7 +66,7 @@ class ExpandNodes(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         nodes = state.nodes.items if state.nodes else ()
-        assert state.vector is not None  # a line is refused where nothing wrote what is read
+        assert state.vector is not None  # a line in which nothing writes it is refused
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
         index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.watch)
@@ -88,7 +94,7 @@ class ExpandNodes(Operator):
         )
 
     def _nearest(self, state: State, index: VectorIndex) -> Ranking:
-        """The nearest nodes that are not found yet."""
+        """Return the nearest nodes that are not retrieved yet."""
         assert state.vector is not None
         found = set(state.nodes.items if state.nodes else ())
         ids, scores = index.nearest(state.vector, min(len(index), len(found) + self.keep))
@@ -106,7 +112,10 @@ def _summary(graph: KnowledgeGraph, added: Ranking, total: int) -> str:
 
 
 class Likeness:
-    """The dot product of the question's vector with those of nodes, agreeing to six digits as searches do; each is worked out once."""
+    """Dot products of the question's vector with those of nodes, each computed once.
+
+    They agree with those of searches to six digits.
+    """
 
     def __init__(self, index: VectorIndex, vector: np.ndarray):
         self._index, self._vector = index, vector
@@ -120,7 +129,7 @@ class Likeness:
 
 
 def likeness(graph: KnowledgeGraph, index: VectorIndex, vector: np.ndarray) -> Similar:
-    """How near nodes are to the question; what was worked out for it is kept for the next round."""
+    """Return the similarity of nodes to the question, cached for the next round."""
     return graph.derived.once(
         "likeness", (id(index), vector.tobytes()), lambda: Likeness(index, vector)
     )
@@ -129,24 +138,30 @@ def likeness(graph: KnowledgeGraph, index: VectorIndex, vector: np.ndarray) -> S
 def expansion(
     nodes: tuple[int, ...], links: Simple, similar: Similar, beta: float, keep: int = 0
 ) -> tuple[Ranking, int]:
-    """The neighbours of the ranked nodes that are none of them, by likeness + beta * structure: the `keep` best (0: all), and how many
-    there are."""
+    """Return the best neighbours of the ranked nodes, and their total number.
+
+    Nodes that are ranked already do not count. The score is likeness + beta * structure. `keep` 0
+    keeps all.
+    """
     found = np.array(nodes, np.int64)
     fresh, structure = structures(found, links)
     return ranked("node", fresh, similar(fresh) + beta * structure, keep), len(fresh)
 
 
 def structures(found: np.ndarray, links: Simple) -> tuple[np.ndarray, np.ndarray]:
-    """The neighbours of ranked nodes that are none of them, and the structural part of each one's score, float64 in [0, 2].
+    """Return the new neighbours of ranked nodes, and their structure scores.
 
-    A node next to the second and the third of three, with five neighbours in all: 1 - 1/2, and (2 - 1) / (3 - 1).
+    The scores are float64 in [0, 2]. Example: a node next to the second and the third of three
+    nodes, with five neighbours in all, has 1 - 1/2 plus (2 - 1) / (3 - 1).
 
     >>> from core.graph.algorithms.simple import Simple
     >>> from core.operators.nodes.expansion import structures
-    >>> star = Simple(np.array([0, 0, 1, 2, 7, 8, 9, 10]), np.array([3, 3, 1, 2, 4, 5, 6, 3, 3, 3]))  # 3 in the middle of 1, 2, 4, 5, 6
+    >>> # 3 in the middle of 1, 2, 4, 5, 6
+    >>> indptr = np.array([0, 0, 1, 2, 7, 8, 9, 10])
+    >>> star = Simple(indptr, np.array([3, 3, 1, 2, 4, 5, 6, 3, 3, 3]))
     >>> [part.tolist() for part in structures(np.array([0, 1, 2]), star)]
     [[3], [1.0]]
     """
-    from core.graph.kernels import structure  # brings numba
+    from core.graph.kernels import structure  # imported here because it loads numba
 
     return structure(found, links.indptr, links.near)

@@ -1,4 +1,4 @@
-"""HyDE: the vector of passages that a language model writes as if they answered the question."""
+"""HyDE: the vector of passages written as answers to the question."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from core.parameters import param
 from core.prompts import messages
 from core.types import State, Usage
 
-TOKENS = 512
+TOKENS = 512  # of a written passage
 
 
 @dataclass(frozen=True, repr=False)
 class Hypothesise(Operator):
-    """The mean of the question's vector and those of passages that a language model writes in answer to it.
+    """The mean of the question's vector and the vectors of passages written for it.
 
-    HyDE (Gao et al., ACL 2023): 8 passages at temperature 0.7 in the original, 512 tokens each; how many FastInsight's
-    baseline writes is not told. The mean is scaled to a unit vector, which leaves the order of nodes as it is. An empty reply adds nothing.
-    Where no language model is asked, the question's own vector is left.
+    A language model writes the passages. HyDE (Gao et al., ACL 2023): the passages answer the
+    question. The original has 8 passages of 512 tokens at temperature 0.7; FastInsight does not say
+    how many its baseline writes. The mean is scaled to a unit vector, which keeps the order of
+    nodes. An empty reply adds nothing. If no language model is asked, the question's own vector is
+    used.
 
     >>> line = "Hypothesise() >> VectorNodes(keep=1)"
     >>> state = retrieve(line, graph=story, question="who?", models=says("A lame son"))
@@ -61,7 +63,7 @@ class Hypothesise(Operator):
         )
 
     def _imagined(self, state: State, ctx: Context, recorder: Recorder) -> list[str]:
-        """The passages that are not empty."""
+        """Return the written passages that are not empty."""
         chat, written = ctx.models.chat(self.model), []
         for number in range(self.passages):
             ctx.watch.report(

@@ -1,4 +1,4 @@
-"""SPLADE over nodes: what shares words with the question, or words that a model expects beside them."""
+"""SPLADE over nodes: search by words, including words that a model adds."""
 
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ from core.types import Ranking, State, Usage
 class LearnedSparseNodes(Operator):
     """The `keep` nodes whose sparse vectors have the largest dot product with the question's.
 
-    SPLADE (Formal et al., SIGIR 2021): a masked language model weighs every word of its vocabulary for a text, those that it
-    does not have among them. Vectors of nodes are made with the first question and kept. A node without a word in common is no hit.
+    SPLADE (Formal et al., SIGIR 2021): a masked language model gives every word of its vocabulary a
+    weight for a text, also words that are not in the text. Vectors of nodes are computed with the
+    first question and kept. A node without a common word is no hit.
 
     >>> from core.models.base import NoModels
     >>> from scipy.sparse import csr_array
     >>> class Vowels(NoModels):
     ...     def chooser(self, name): return self
-    ...     def vectors(self, texts, watch=None): return csr_array([[float(text.count(vowel)) for vowel in "ou"] for text in texts])
-    >>> found = retrieve("LearnedSparseNodes(keep=1)", graph=story, question="rumour", models=Vowels()).nodes
-    >>> story.names(found.items), found.scores  # of o and u the question has 1 and 2
+    ...     def vectors(self, texts, watch=None):
+    ...         return csr_array([[float(text.count(vowel)) for vowel in "ou"] for text in texts])
+    >>> line = "LearnedSparseNodes(keep=1)"
+    >>> found = retrieve(line, graph=story, question="rumour", models=Vowels()).nodes
+    >>> story.names(found.items), found.scores  # the question has one o and two u
     (['Cratchit'], (5.0,))
     """
 

@@ -1,4 +1,4 @@
-"""HippoRAG 2 on a corpus graph: PageRank that restarts at what is like the question."""
+"""HippoRAG 2 on a corpus graph: PageRank from nodes similar to the question."""
 
 from __future__ import annotations
 
@@ -17,18 +17,21 @@ from core.types import Ranking, State
 
 @dataclass(frozen=True, repr=False)
 class SimilarPageRank(Operator):
-    """The nodes of largest personalised PageRank where it restarts at the nodes like the question.
+    """The nodes of largest personalised PageRank, restarting at the nodes similar to the question.
 
-    HippoRAG 2 as adapted to corpus graphs, where there are no facts to choose from (how FastInsight's authors did it is not
-    told): the restart is the cosine of the `seeds` nodes nearest to the question, plus `everywhere` times the cosine of every node scaled
-    to 0 .. 1 between the least and the best. Both ways along the edges, by their weights.
+    HippoRAG 2 adapted to corpus graphs, which have no facts to choose from; FastInsight's authors
+    do not say how they adapted it. The restart is the cosine of the `seeds` nodes nearest to the
+    question, plus `everywhere` times the cosine of every node, scaled to 0 .. 1 between the
+    smallest and the largest. Edges are followed in both directions, by their weights.
 
-    HippoRAG 2 lets a language model say which of the five facts nearest to the question help, and begins at their ends. With `at` that is
-    so here: the walk restarts at the relations found, at their ends as `PassagesOfFacts` has it, or, where a corpus graph has no facts, at
-    the nodes found. `RankHits` with a language model before it is that filter. Where none is left there is no walk, and the nodes are those
-    nearest to the question, as in HippoRAG 2. On a graph of more than 250,000 edges with weights PageRank is pushed, as a note says.
+    HippoRAG 2 lets a language model choose which of the five facts nearest to the question help,
+    and starts at their ends. `at` does this: the walk restarts at the retrieved relations, at their
+    ends as in `PassagesOfFacts`, or at the retrieved nodes if a corpus graph has no facts.
+    `RankHits` with a language model before it is that filter. If nothing is left there is no walk,
+    and the nodes nearest to the question are taken, as in HippoRAG 2.
 
-    With `damping` 0 and nothing everywhere what is left are the seeds.
+    On a graph of more than 250,000 edges with weights PageRank is approximated by a push, as a note
+    says. With `damping` 0 and `everywhere` 0 only the seeds are left.
 
     >>> line = "EmbedQuery() >> SimilarPageRank(seeds=1, everywhere=0.0, damping=0.0)"
     >>> found = retrieve(line, graph=story, question="a lame son", models=scores({})).nodes
@@ -74,7 +77,7 @@ class SimilarPageRank(Operator):
         return ("vector",) if self.at == "nearest" else ("vector", self.at)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.vector is not None  # a line is refused where nothing wrote what is read
+        assert state.vector is not None  # a line in which nothing writes it is refused
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
         index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.watch)
@@ -104,7 +107,7 @@ class SimilarPageRank(Operator):
     def _seeds(
         self, state: State, ctx: Context, cosines: np.ndarray, recorder: Recorder
     ) -> Ranking:
-        """The nodes that the walk restarts at, the best `seeds` of them, each with what it restarts there by."""
+        """Return the best `seeds` nodes to restart at, with their restart weights."""
         if self.at == "relations":
             assert state.relations is not None and state.vector is not None
             return ends_of_facts(
@@ -117,11 +120,14 @@ class SimilarPageRank(Operator):
         return ranked("node", among, cosines[among], self.seeds)
 
     def _scored(self, ctx: Context, shares: np.ndarray, recorder: Recorder) -> np.ndarray:
-        """The PageRank of every node; of a graph of more than `SOLVED_UP_TO` edges as exact as the best `keep` need."""
+        """Return the PageRank of every node.
+
+        On a graph of more than `SOLVED_UP_TO` edges it is only as exact as the best `keep` need.
+        """
         graph, solve = ctx.graph, weighted_pagerank
         if graph.n_edges <= SOLVED_UP_TO:
             return solve(graph, shares, self.damping, True, ctx.watch)
-        from core.graph.pagerank.everywhere import pushed_everywhere  # brings numba
+        from core.graph.pagerank.everywhere import pushed_everywhere  # loads numba
 
         links = posed(graph, shares, self.damping, True, ctx.watch).links
         if not len(links.strength):
@@ -144,7 +150,9 @@ class SimilarPageRank(Operator):
 
 
 def restart(cosines: np.ndarray, seeds: Ranking, everywhere: float) -> np.ndarray:
-    """Where the walk restarts, float64 [n]; where all cosines are the same every node is scaled to 1, as in the published code.
+    """Return the restart weights of all nodes, float64 [n].
+
+    If all cosines are equal, every node is scaled to 1, as in the published code.
 
     >>> from core.operators.nodes.page_rank import restart
     >>> from core.types import Ranking

@@ -1,4 +1,4 @@
-"""PathRAG: the paths between the nodes found, by how much of a resource flows along them."""
+"""PathRAG: paths between the retrieved nodes, ranked by a flow along them."""
 
 from __future__ import annotations
 
@@ -18,17 +18,21 @@ Follow = dict[int, list[int]]
 
 @dataclass(frozen=True, repr=False)
 class PairPaths(Operator):
-    """The nodes on the best paths between those found, the best path first, then the others found.
+    """The nodes on the best paths between the retrieved nodes, then the other nodes.
 
-    PathRAG: for each ordered pair every simple path of at most 3 edges; from the first node a resource of 1 is shared among
-    its next nodes on these paths, each further step gets `alpha` of what reached it, shared again, as long as more than `theta` arrived,
-    and an edge reached twice carries the sum; a path weighs the mean over its edges. Of paths with the same nodes the best counts once;
-    `paths` are kept. Its exhaustive search is replaced by one that meets in the middle, with the same weights. At most `pairs` of the
-    nodes found are paired.
+    PathRAG considers, for each ordered pair of nodes, every simple path of at most 3 edges. The
+    first node shares a resource of 1 among its next nodes on these paths. Each further step passes
+    on `alpha` of what reached it, shared again, as long as more than `theta` arrived. An edge
+    reached twice carries the sum. The weight of a path is the mean over its edges.
+
+    Of paths with the same nodes the best counts once, and `paths` are kept. At most `pairs` of the
+    retrieved nodes are paired. The exhaustive search of the original is replaced by one that meets
+    in the middle, with the same weights.
 
     >>> line = "SparseNodes(keep=2) >> PairPaths()"
-    >>> state = retrieve(line, graph=story, question="Marley and Tim", models=scores({}))  # joined over Scrooge and Cratchit
-    >>> story.names(state.nodes.items), state.paths.scores  # 1, 0.8 and 0.64 along the way
+    >>> # joined over Scrooge and Cratchit, with 1, 0.8 and 0.64 along the path
+    >>> state = retrieve(line, graph=story, question="Marley and Tim", models=scores({}))
+    >>> story.names(state.nodes.items), state.paths.scores
     (['Marley', 'Scrooge', 'Cratchit', 'Tim'], (0.813333,))
     """
 
@@ -71,7 +75,8 @@ class PairPaths(Operator):
         scores = tuple(1.0 / place for place in range(1, len(order) + 1))
         found = Ranking("node", tuple(order), scores)
         recorder.notes.append(
-            f"{len(selected)} of {len(best):,} paths; the first nodes: {best_names(ctx.graph, found) or 'none'}."
+            f"{len(selected)} of {len(best):,} paths; the first nodes: "
+            f"{best_names(ctx.graph, found) or 'none'}."
         )
         paths = tuple(_path(ctx.graph, walk) for _, walk in selected)
         return state.replace(
@@ -85,11 +90,14 @@ class PairPaths(Operator):
 def weighed(
     links: Simple, source: int, target: int, alpha: float, theta: float
 ) -> list[tuple[float, Walk]]:
-    """The simple paths of at most 3 edges between two nodes with their weights, to six digits.
+    """Return the weighted simple paths of at most 3 edges between two nodes.
+
+    Weights are rounded to six digits.
 
     >>> from core.graph.algorithms.simple import simple
     >>> from core.operators.nodes.pairs import weighed
-    >>> weighed(simple(toy), 1, 3, 0.8, 0.3)  # B - C - D and B - A - C - D share the 1 of B; along C - D come 0.32 over A and 0.4
+    >>> # B - C - D and B - A - C - D share the 1 of B; C - D carries 0.32 over A and 0.4
+    >>> weighed(simple(toy), 1, 3, 0.8, 0.3)
     [(0.54, (1, 0, 2, 3)), (0.61, (1, 2, 3))]
     """
     walks = list(between(links, source, target))
@@ -101,7 +109,10 @@ def weighed(
 
 
 def between(links: Simple, source: int, target: int) -> Iterator[Walk]:
-    """Every simple path of at most 3 edges from one node to another, ascending: the neighbours of both meet in the middle."""
+    """Yield every simple path of at most 3 edges between two nodes, ascending.
+
+    The neighbours of both nodes meet in the middle.
+    """
     ahead = links.of(source).tolist()
     behind = set(links.of(target).tolist())
     for first in ahead:
@@ -118,7 +129,10 @@ def between(links: Simple, source: int, target: int) -> Iterator[Walk]:
 def flow(
     walks: Sequence[Walk], source: int, target: int, alpha: float, theta: float
 ) -> dict[tuple[int, int], float]:
-    """What flows along each edge of some paths from a node, three steps far; nothing flows on from the target."""
+    """Return the flow along each edge of some paths, up to three steps.
+
+    Nothing flows on from the target.
+    """
     follow: Follow = {}
     for walk in walks:
         for node, after in zip(walk, walk[1:]):
@@ -138,7 +152,7 @@ def flow(
 
 
 def _path(graph, walk: Walk) -> Path:
-    """The path along some nodes; of parallel edges the first."""
+    """Return the path along some nodes; of parallel edges the first is taken."""
     path = Path((walk[0],))
     step: Callable[[int, int], tuple[int, bool]] = lambda node, after: next(
         (int(edge), bool(ahead))

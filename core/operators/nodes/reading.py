@@ -1,4 +1,4 @@
-"""Nodes read by a re-ranker, each once a question."""
+"""Nodes read by a reranker, each once per question."""
 
 from __future__ import annotations
 
@@ -14,14 +14,20 @@ from core.operators.base import Context, Recorder
 from core.runtime.meter import spent
 from core.types import HiddenStates, State, Usage
 
-MODEL_HELP = "The re-ranker whose hidden states are smoothed: a cross-encoder by role or name, or any scorer, whose scores then stand for them."
+MODEL_HELP = (
+    "The re-ranker whose hidden states are smoothed: a cross-encoder by role or name, or any "
+    "scorer, whose scores then stand for them."
+)
 
 
 def read(
     state: State, nodes: Sequence[int], model: str, ctx: Context, recorder: Recorder
 ) -> HiddenStates:
-    """The hidden states of the question with these nodes, and with those read before by the same model; only others are read now. They are
-    kept as they are behind the first weights of the head, which is the same for whatever they are mixed with."""
+    """Return the hidden states of these nodes and of those read before.
+
+    Only nodes that were not read before are read now. The states are kept after the first weights
+    of the head. These weights are linear, so they commute with any smoothing of the states.
+    """
     known = state.hidden if state.hidden is not None and state.hidden.model == model else None
     before = set(known.nodes) if known else set()
     fresh = [node for node in nodes if node not in before]
@@ -54,6 +60,6 @@ def _title(ctx: Context, model: str) -> str:
 
 
 def rows_of(hidden: HiddenStates, nodes: Sequence[int]) -> np.ndarray:
-    """int64 [n]: the rows of the hidden states of some nodes that were read, in their order."""
+    """Return the rows of some nodes in the hidden states, int64 [n]."""
     row = {node: at for at, node in enumerate(hidden.nodes)}
     return np.array([row[node] for node in nodes], np.int64)

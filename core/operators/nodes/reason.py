@@ -15,20 +15,24 @@ from core.parameters import param
 from core.prompts import messages
 from core.types import Frame, Ranking, State, Usage
 
-BUDGET = 2400  # tokens of passages that a prompt shows
-ENOUGH = "the answer is"
+BUDGET = 2400  # tokens of passages in a prompt
+ENOUGH = "the answer is"  # beginning of a sentence that ends the search
 
 
 @dataclass(frozen=True, repr=False)
 class ReasonAndRetrieve(Operator):
-    """Nodes found in turn with sentences of reasoning: each sentence that a language model writes is the next search.
+    """Nodes retrieved in turn with reasoning; each written sentence is the next search.
 
-    IRCoT (Trivedi et al., ACL 2023): `steps` searches of `keep` nodes each, the first by the question's vector; after each but
-    the last the language model writes the next sentence of its reasoning from what was found. It ends early with the answer. Nodes stand in
-    the order in which they were found, each once. Where no language model is asked, the first search is the only one.
+    IRCoT (Trivedi et al., ACL 2023): `steps` searches of `keep` nodes each, the first by the
+    question's vector. After each search but the last, the language model writes the next sentence
+    of its reasoning from the retrieved nodes. It ends early with the answer. Nodes are in the order
+    in which they were retrieved, each once. If no language model is asked, only the first search
+    runs.
 
     >>> line = "EmbedQuery() >> ReasonAndRetrieve(keep=1)"
-    >>> state = retrieve(line, graph=story, question="a rich man", models=says("He has a lame son."))
+    >>> state = retrieve(
+    ...     line, graph=story, question="a rich man", models=says("He has a lame son.")
+    ... )
     >>> story.names(state.nodes.items)
     ['Scrooge', 'Tim']
     """
@@ -57,7 +61,7 @@ class ReasonAndRetrieve(Operator):
         thoughts: list[str] = []
         vector = state.vector
         for number in range(self.steps):
-            assert vector is not None  # a line is refused where nothing wrote what is read
+            assert vector is not None  # a line in which nothing writes it is refused
             part = ranked("node", *index.nearest(vector, min(len(index), self.keep)))
             found |= dict.fromkeys(part.items)
             recorder.frames.append(
@@ -81,7 +85,10 @@ class ReasonAndRetrieve(Operator):
     def _thought(
         self, state: State, nodes: list[int], thoughts: list[str], ctx: Context, recorder: Recorder
     ) -> str:
-        """The next sentence of reasoning, from the passages that have room."""
+        """Return the next sentence of reasoning from the passages found.
+
+        Only passages that fit into the prompt are shown.
+        """
         shown, room = [], BUDGET
         for text in node_labels(ctx.graph, nodes):
             room -= tokens(text)

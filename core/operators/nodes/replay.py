@@ -1,4 +1,7 @@
-"""FastInsight's loop again with other settings, on hidden states that are known: nothing is read anew."""
+"""FastInsight's loop with other settings, on hidden states that are known.
+
+No model reads anything.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,15 @@ from core.types import Frame, HiddenStates, Ranking
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """What the loop finds: the nodes in their order, `came` with the round in which each was added (0 for the start), and `not_ranked`, how
-    many neighbours it would have added but that were not read when the question was asked."""
+    """Result of a replayed loop.
+
+    Attributes
+    ----------
+    nodes : the nodes in their order.
+    came : for each node, the round in which it was added; 0 for the start.
+    not_ranked : number of neighbours that the loop would have added, but that were not read when
+        the question was asked.
+    """
 
     nodes: Ranking
     came: dict[int, int]
@@ -33,18 +43,33 @@ def replayed(
     batch: int = 10,
     budget: int = 100,
 ) -> Replay:
-    """FastInsight from the nodes `start` with these settings, on the nodes that were read; no model reads anything.
+    """Run FastInsight's loop from the nodes `start` on the nodes that were read.
 
-    With the settings that the question was asked with it finds what was found then. With others it may want nodes that were not read: they
-    are passed over and counted.
+    With the settings of the original run the result is the same. Other settings may need nodes that
+    were not read; these are skipped and counted.
 
+    Parameters
+    ----------
+    hidden : hidden states of the nodes that were read.
+    start : the nodes that the loop starts with.
+    links : the graph as an undirected simple graph.
+    similar : returns the similarity of nodes to the question.
+    alpha : share of the neighbours in smoothed states (GRanker).
+    beta : weight of structure (STeX).
+    batch : nodes added in a round.
+    budget : number of nodes at which the loop ends.
+
+    Examples
+    --------
     >>> from core.graph.algorithms.simple import simple
     >>> from core.models.heads import Head
     >>> from core.operators.nodes.replay import replayed
     >>> from core.types import HiddenStates
     >>> hidden = HiddenStates("reranker", (0, 1, 2), np.array([[0.5], [0.1], [0.9]]), Head())
-    >>> found = replayed(hidden, (0,), simple(toy), lambda nodes: np.zeros(len(nodes)), alpha=0.0, batch=2, budget=4)
-    >>> toy.names(found.nodes.items), found.came, found.not_ranked  # A, then B and C; D and E were never read
+    >>> alike = lambda nodes: np.zeros(len(nodes))
+    >>> found = replayed(hidden, (0,), simple(toy), alike, alpha=0.0, batch=2, budget=4)
+    >>> # A, then B and C; D and E were never read
+    >>> toy.names(found.nodes.items), found.came, found.not_ranked
     (['C', 'A', 'B'], {0: 0, 1: 1, 2: 1}, 2)
     """
     known = frozenset(hidden.nodes)
@@ -64,7 +89,7 @@ def replayed(
 
 
 def _read(order: tuple[int, ...], known: frozenset[int], room: int) -> tuple[list[int], set[int]]:
-    """The first nodes that were read, as many as have room, and those before the last of them that were not."""
+    """Return the first `room` read nodes, and the unread nodes before their last."""
     added: list[int] = []
     passed: set[int] = set()
     for node in order:
@@ -80,8 +105,13 @@ def _read(order: tuple[int, ...], known: frozenset[int], room: int) -> tuple[lis
 def brought_by(
     links: Simple, frames: tuple[Frame, ...]
 ) -> dict[int, tuple[int, int | None, float | None]]:
-    """For each node of a loop's frames the round in which it came (0 for the start), the best ranked node that it lies beside (None for the
-    start), and the score that it was chosen by."""
+    """Return for each node of a loop's frames how it was added.
+
+    Returns
+    -------
+    For each node the round (0 for the start), the best ranked node that it is linked to (None for
+    the start), and the score by which it was chosen.
+    """
     found: dict[int, tuple[int, int | None, float | None]] = {}
     order: tuple[int, ...] = ()
     number = 0

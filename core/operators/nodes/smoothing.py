@@ -1,4 +1,4 @@
-"""FastInsight's GRanker: hidden states of a re-ranker smoothed over the links between the nodes found, then scored."""
+"""FastInsight's GRanker: hidden states of a reranker smoothed over links, then scored."""
 
 from __future__ import annotations
 
@@ -15,25 +15,28 @@ from core.types import HiddenStates, Ranking, State
 
 LONELY = ("keep", "shrink")
 LONELY_HELP = (
-    "A node without links to others found has nothing to be smoothed with. keep: it stays as it is; shrink: it is taken (1 - alpha) times, "
-    "as the formula has it where its sum is empty."
+    "A node without links to others found has nothing to be smoothed with. keep: it stays as it "
+    "is; shrink: it is taken (1 - alpha) times, as the formula has it where its sum is empty."
 )
 
 
 @dataclass(frozen=True, repr=False)
 class GraphRerank(Operator):
-    """The nodes found, ordered anew by a re-ranker whose hidden states are smoothed over the links between them.
+    """The retrieved nodes, reordered by a re-ranker with hidden states smoothed over links.
 
-    FastInsight, GRanker (algorithm 2): H' = (1 - alpha) H + alpha P H, scores = head(H'). H are the hidden states of the
-    re-ranker, P the rows of A D^-1 scaled to one, A the links among the nodes found, D the degrees in the whole graph, read as an
-    undirected simple graph. Its equation prints P H' on the right, which would need solving. Of equal scores the one before stays first.
-    Each node is read once a question.
+    FastInsight, GRanker (algorithm 2): H' = (1 - alpha) H + alpha P H, scores = head(H'). H are the
+    hidden states of the re-ranker, P the rows of A D^-1 scaled to one, A the links among the
+    retrieved nodes, D the degrees in the whole graph, read as an undirected simple graph. The
+    printed equation has P H' on the right, which would need a solver. Of equal scores the former
+    order is kept. Each node is read once per question.
 
-    With `alpha` 0 it is a re-ranker and nothing else. Below, Scrooge is linked to Marley and Cratchit, who has a second neighbour.
+    With `alpha` 0 it is an ordinary re-ranker. In the example, Scrooge is linked to Marley and
+    Cratchit, who has a second neighbour.
 
     >>> table = {"Marley: person: Dead for seven years.": 1.0}
     >>> line = "SparseNodes(keep=3) >> GraphRerank(alpha=0.5)"
-    >>> found = retrieve(line, graph=story, question="Marley Cratchit Scrooge lonely", models=scores(table)).nodes
+    >>> question = "Marley Cratchit Scrooge lonely"
+    >>> found = retrieve(line, graph=story, question=question, models=scores(table)).nodes
     >>> story.names(found.items), [round(score, 2) for score in found.scores]
     (['Marley', 'Scrooge', 'Cratchit'], [0.5, 0.33, 0.0])
     """
@@ -70,7 +73,10 @@ class GraphRerank(Operator):
 def smoothed_order(
     hidden: HiddenStates, nodes: tuple[int, ...], links: Simple, alpha: float, lonely: str = "keep"
 ) -> Ranking:
-    """These nodes by the score of their smoothed hidden states, equal ones in the order that they had."""
+    """Return nodes by the score of their smoothed hidden states.
+
+    Nodes of equal score keep their order.
+    """
     ids, rows = np.array(nodes, np.int64), rows_of(hidden, nodes)
     states = (
         smoothed(hidden.vectors, rows, ids, links, alpha, lonely) if alpha else hidden.vectors[rows]
@@ -88,15 +94,28 @@ def smoothed(
     alpha: float,
     lonely: str = "keep",
 ) -> np.ndarray:
-    """H' = (1 - alpha) H + alpha P H, float64 [n, d], of some nodes whose hidden states H are these `rows` of `states`.
+    """Return the smoothed hidden states of some nodes, float64 [n, d].
 
+    They are H' = (1 - alpha) H + alpha P H.
+
+    Parameters
+    ----------
+    states : hidden states of all nodes that were read.
+    rows : rows of the nodes in `states`.
+    nodes : node ids, aligned with `rows`.
+    links : the graph as an undirected simple graph.
+    alpha : share of the neighbours.
+    lonely : "keep" leaves a node without links unchanged; "shrink" multiplies it by (1 - alpha).
+
+    Examples
+    --------
     >>> from core.graph.algorithms.simple import simple
     >>> from core.operators.nodes.smoothing import smoothed
     >>> rows, nodes = np.arange(3), np.array([0, 1, 3])  # A and B are linked, D to neither
     >>> smoothed(np.array([[1.0], [0.0], [0.0]]), rows, nodes, simple(toy), 0.5).tolist()
     [[0.5], [0.5], [0.0]]
     """
-    from core.graph.kernels import smooth  # brings numba
+    from core.graph.kernels import smooth  # imported here because it loads numba
 
     return smooth(
         states,

@@ -1,4 +1,4 @@
-"""Path retrieval step by step: beam search from each seed, guided by a model."""
+"""Path retrieval by a beam search from each seed, guided by a model."""
 
 from __future__ import annotations
 
@@ -21,27 +21,36 @@ from core.types import Frame, Path, Ranking, State
 
 NEVER = "never"  # value of `stop` that asks no language model
 SCORES_NEEDED = "only with a scorer, as a language model gives no scores"
-STEPS = "steps"  # value of `rank` that needs no model: the mean of the scores that led to a path
+STEPS = "steps"  # value of `rank` that needs no model: the mean of a path's step scores
 
 
 @dataclass(frozen=True, repr=False)
 class BeamSearch(Operator):
     """The paths that a beam keeps at any hop, ranked once more at the end.
 
-    For each seed apart: every kept path is extended by every step from its end, the candidates are scored as texts
-    (the whole path, or with unit "triple" only the new triple), and the best `width` are kept and added to the result;
-    scores do not accumulate. Steps may return to a node already visited, as in the paper. At the end all paths of all
-    seeds are ranked by `rank` (LEGO-GraphRAG, technical report, Algorithm 1 and section B.8).
+    Each seed is searched separately. Every kept path is extended by every step from its end. The
+    candidates are scored as texts (the whole path, or with unit "triple" only the new triple), and
+    the best `width` are kept and added to the result. Scores do not accumulate. Steps may return to
+    a visited node, as in the paper. At the end all paths of all seeds are ranked by `rank`.
+    (LEGO-GraphRAG, technical report, Algorithm 1 and section B.8)
 
-    prune "mean" or "percentile" keeps the candidates whose min-max-normalised score reaches the mean, or the given
-    percentile, instead of a fixed number, at most `limit`. `fanout` caps the steps tried from one node to the first in
-    edge order (32 and 64 in the report's code, none in its Algorithm 1); 0 is no cap. `stop` names a language model that
-    is shown the kept paths after each hop but the last, and may end the search (the report's LLMs-ES). `read` is Hopscope's own: of more
-    candidates at a hop some of each relation chain are read, then those of which the scores so far promise most; with a `recall` below 1 no
-    more once that share of the best is expected among those read, by what was read at the hops before too. The others are left out.
+    prune "mean" or "percentile" keeps, instead of a fixed number, the candidates whose
+    min-max-normalised score reaches the mean or the given percentile, at most `limit`. `fanout`
+    limits the steps tried from one node to the first in edge order (32 and 64 in the report's code,
+    none in its Algorithm 1); 0 is no limit. `stop` names a language model that is shown the kept
+    paths after each hop but the last, and may end the search (the report's LLMs-ES).
+
+    `read` and `recall` are Hopscope's own. If a hop has more than `read` candidates, some of each
+    relation chain are read first, then those that the scores so far promise most. With a `recall`
+    below 1 reading stops once that share of the best is expected among those read; the scores of
+    earlier hops count too. Candidates that are not read are left out.
 
     >>> table = {"A -> r1 -> C": 0.8, "A -> r1 -> C -> r4 -> D": 0.9}
-    >>> answers("EgoNetwork() >> BeamSearch(hops=2, width=1, direction='out')", "A", models=scores(table))
+    >>> answers(
+    ...     "EgoNetwork() >> BeamSearch(hops=2, width=1, direction='out')",
+    ...     "A",
+    ...     models=scores(table),
+    ... )
     ['A -> r1 -> C -> r4 -> D', 'A -> r1 -> C']
     """
 
@@ -93,7 +102,8 @@ class BeamSearch(Operator):
     rank: str = param(
         "encoder",
         "Final ranking",
-        "The model that ranks all kept paths at the end; “steps” takes the mean of the scores on the way.",
+        "The model that ranks all kept paths at the end; “steps” takes the mean of the scores on "
+        "the way.",
         model=True,
         also=(STEPS,),
     )
@@ -101,21 +111,23 @@ class BeamSearch(Operator):
     stop: str = param(
         NEVER,
         "Early stop",
-        "The language model that is asked after each hop whether the paths suffice; “never” asks none.",
+        "The language model that is asked after each hop whether the paths suffice; “never” asks "
+        "none.",
         chat=True,
         also=(NEVER,),
     )
     read: int = param(
         0,
         "Read",
-        "The most candidates that an encoder or a re-ranker reads a hop, those first that promise most by what it has read; 0 reads all.",
+        "The most candidates that an encoder or a re-ranker reads a hop, those first that promise "
+        "most by what it has read; 0 reads all.",
         low=0,
         high=1_000_000,
     )
     recall: float = param(1.0, "Expected recall", RECALL_HELP, low=0.5, high=1.0)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.subgraph is not None  # a line is refused where nothing wrote what is read
+        assert state.subgraph is not None  # a line in which nothing writes it is refused
         local = Local(ctx.graph, state.subgraph, self.direction)
         entities = tuple(ctx.graph.names(state.seeds))
         best = self.width if self.prune == "top" else self.limit
@@ -130,9 +142,8 @@ class BeamSearch(Operator):
             best=best,
             earlier={} if self.recall < 1 else None,
         )
-        found: dict[
-            Path, tuple[float, ...]
-        ] = {}  # with the scores of its steps, in order of finding
+        # paths in the order of finding, each with the scores of its steps
+        found: dict[Path, tuple[float, ...]] = {}
         for seed in dict.fromkeys(state.seeds):
             if seed in state.subgraph:
                 self._search(local, seed, state, task, ctx, recorder, found)
@@ -194,7 +205,11 @@ class BeamSearch(Operator):
         ctx: Context,
         where: str,
     ):
-        """What previews a hop: the paths of the hops before with the best candidates scored so far, by the score that each had last."""
+        """Return a callback that previews a hop.
+
+        It shows the paths of the earlier hops and the best candidates scored so far, each by its
+        latest score.
+        """
         before = {path: scores[-1] if scores else math.nan for path, scores in found.items()}
 
         def so_far(recorder: Recorder, positions: np.ndarray, scores: np.ndarray) -> State:
@@ -214,7 +229,7 @@ class BeamSearch(Operator):
     def _suffice(
         self, label: str, beam: dict, task: Task, ctx: Context, recorder: Recorder
     ) -> bool:
-        """Whether the language model named by `stop` says that the kept paths answer the question."""
+        """Return whether the language model of `stop` finds the kept paths sufficient."""
         if self.stop == NEVER:
             return False
         said, usage, sentence = sufficient(
@@ -225,7 +240,10 @@ class BeamSearch(Operator):
         return said
 
     def _extensions(self, local, beam: dict[Path, tuple[float, ...]]) -> dict[Path, int]:
-        """Every one-step extension of the beam, `MOST_TEXTS` at most, with the position in the beam it came from."""
+        """Return the one-step extensions of the beam, with the positions of their origins.
+
+        There are at most `MOST_TEXTS`.
+        """
         candidates: dict[Path, int] = {}
         for origin, path in enumerate(beam):
             for near, edge, forward in local.lists[local.place(path.end)][: self.fanout or None]:
@@ -302,7 +320,10 @@ class BeamSearch(Operator):
         }[self.prune]
         unit = " of triples" if self.unit == "triple" else ""
         stop = "" if self.stop == NEVER else f", stopped by {short_name(self.stop)}"
-        return f"beam {wide}{unit}, {self.hops} hops, {short_name(self.model)}{part_read(self.read, self.recall)}{stop}"
+        return (
+            f"beam {wide}{unit}, {self.hops} hops, {short_name(self.model)}"
+            f"{part_read(self.read, self.recall)}{stop}"
+        )
 
     def plain_words(self) -> str:
         which = {

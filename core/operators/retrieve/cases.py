@@ -1,4 +1,4 @@
-"""Path retrieval from solved questions: those most like the question vote with the chains that solved them."""
+"""Path retrieval from solved questions, which vote for their relation chains."""
 
 from __future__ import annotations
 
@@ -29,18 +29,28 @@ from core.operators.retrieve.chains import (
 from core.parameters import param
 from core.types import State, Usage
 
-SHARP = 48  # a neighbour's weight is its cosine to this power: at 0.9 it weighs 0.006 of one at 1
-WORDS = 30  # a chain that is 0.1 more like the question in words, as chain ranking holds them, weighs e³ = 20 times as much
-LEAST_FIT = 0.5  # F1 below which a chain is no solution
-TWIN = 0.99999  # cosine of two questions that differ in nothing but the entity
-TWIN_NOTE = "The very same question was solved for another entity, as happens where a set is made from templates."
+# A neighbour's weight is its cosine to this power: cosine 0.9 weighs 0.006 of cosine 1.
+SHARP = 48
+# A chain's weight is exp(WORDS * likeness), with the likeness of chain ranking: 0.1 more weighs
+# e³ = 20 times as much.
+WORDS = 30
+LEAST_FIT = 0.5  # F1 below which a chain does not count as a solution
+TWIN = 0.99999  # least cosine of two questions that differ only in the entity
+TWIN_NOTE = (
+    "The very same question was solved for another entity, as happens where a set is made from "
+    "templates."
+)
 SHOWN_VOTES = 5  # neighbours named in the notes
-SOURCE_HELP = "Question sets or files with answers, and “own” for saved cases and thumbs up, with commas between."
+SOURCE_HELP = (
+    "Question sets or files with answers, and “own” for saved cases and thumbs up, with commas "
+    "between."
+)
 SIZE_HELP = "Solved questions drawn from each set, the same every time."
 ALIKE_HELP = "The least cosine of a neighbour's question, entities masked, that may vote."
 RANKING_HELP = (
-    "Chain ranking has a voice too: for every chain it counts like one solved question of this cosine. The higher, the more alike solved "
-    "questions must be to outvote it; 0: they alone vote."
+    "Chain ranking has a voice too: for every chain it counts like one solved question of this "
+    "cosine. The higher, the more alike solved questions must be to outvote it; 0: they alone "
+    "vote."
 )
 NEIGHBOURS_HELP = "The most similar solved questions vote, each the more the more similar it is."
 METAQA = "metaqa-1hop-dev,metaqa-2hop-dev,metaqa-3hop-dev,own"
@@ -49,10 +59,10 @@ METAQA = "metaqa-1hop-dev,metaqa-2hop-dev,metaqa-3hop-dev,own"
 def neighbours(
     state: State, ctx: Context, recorder: Recorder, by: Any
 ) -> tuple[Cases, Iterator[tuple[int, float]]]:
-    """The cases, and those of them that may vote, the most similar first: (place, cosine).
+    """Return the cases, and the position and cosine of those that may vote.
 
-    A case may vote where its question is at least `by.alike` like this one and is not this very question, and where its
-    chain solved it.
+    The most similar ones come first. A case may vote if its question has a cosine of at least
+    `by.alike`, is not the question itself, and was solved by its chain.
     """
     encoder = ctx.models.encoder(by.encoder)
     own = ctx.environment.solved(ctx.graph.digest)
@@ -73,20 +83,28 @@ def neighbours(
 
 @dataclass(frozen=True, repr=False)
 class CaseMemory(Operator):
-    """The ends of the relation chains that solved the most similar questions, the chain with most votes first.
+    """The ends of the relation chains that solved the most similar questions.
 
-    Each solved question stands for the shortest chain whose ends best reproduce its answers (F1), or for all that tie. The
-    `neighbours` most similar ones, entities masked, whose chain starts at the seeds vote for it with weight cosine ^ 48 x
-    F1 x exp(30 x likeness), where likeness is chain ranking's score of the chain. Chain ranking votes for every chain that
-    starts at the seeds, with `ranking` for the cosine and 1 for F1, so that questions of other wordings do not outvote it.
-    Where none is similar enough, it alone decides. A question that is itself among the cases does not vote. Raises BadInput
-    where no question is solved on the graph. After case-based reasoning over knowledge bases (CBR-KBQA, EMNLP 2021); the
-    weights were chosen on development questions of MetaQA, `ranking` on half of the questions of all sets: the least with which
-    no set lost answers that chain ranking has, beyond chance.
+    The ends of the best chain come first. Each solved question has the shortest chain whose ends
+    best reproduce its answers (F1), or all such chains that tie. The `neighbours` most similar
+    questions, with entities masked, vote for their chain if it starts at the seeds. The weight of a
+    vote is cosine ^ 48 x F1 x exp(30 x likeness), where likeness is chain ranking's score of the
+    chain.
+
+    Chain ranking votes too, for every chain that starts at the seeds, with `ranking` as cosine and
+    1 as F1. It keeps questions in other words from outvoting it. If no solved question is similar
+    enough, chain ranking decides alone. A question that is itself among the cases does not vote.
+    BadInput is raised if no question is solved on the graph.
+
+    This follows case-based reasoning over knowledge bases (CBR-KBQA, EMNLP 2021). The weights were
+    chosen on development questions of MetaQA. `ranking` was chosen on half of the questions of all
+    sets: the smallest value with which no set lost answers of chain ranking, beyond chance.
 
     >>> from core.io.home import home
     >>> file = home() / "solved.json"
-    >>> _ = file.write_text('[{"question": "where does A lead", "entities": ["A"], "answers": ["D"]}]')
+    >>> _ = file.write_text(
+    ...     '[{"question": "where does A lead", "entities": ["A"], "answers": ["D"]}]'
+    ... )
     >>> line = f"CaseMemory(source='{file}', ranking=0.0, direction='out')"
     >>> answers(line, "A", question="where does A lead to", models=scores({}))
     ['A -> r1 -> C -> r4 -> D']
@@ -113,8 +131,10 @@ class CaseMemory(Operator):
         known, fit = neighbours(state, ctx, recorder, self)
         if not len(known):
             raise BadInput(
-                f"The case memory has no solved question on the graph “{ctx.graph.name}”: it looks for questions of {self.source}, and "
-                "none of them has its entities and an answer there. Name questions of this graph, as in CaseMemory(source='a-set')."
+                f"The case memory has no solved question on the graph “{ctx.graph.name}”: it looks "
+                f"for questions of {self.source}, and "
+                "none of them has its entities and an answer there. Name questions of this graph, "
+                "as in CaseMemory(source='a-set')."
             )
         votes = _votes(state, ctx, recorder, known, fit, self)
         if not votes:
@@ -146,7 +166,10 @@ class CaseMemory(Operator):
         )
 
     def _voice(self, state: State, ctx: Context) -> dict[Chain, float]:
-        """What chain ranking's own score is worth, chain by chain; the question's vectors are at hand, so that it costs no text."""
+        """Return chain ranking's own votes, chain by chain.
+
+        The question's vectors are cached, so this encodes no text.
+        """
         ranked = self._chain_ranking().ranked(state, ctx, Recorder()) if self.ranking else []
         return {
             chain: self.ranking**SHARP * float(np.exp(WORDS * score)) for chain, score, _ in ranked
@@ -161,13 +184,15 @@ class CaseMemory(Operator):
 
 @dataclass(frozen=True, repr=False)
 class PredictHops(Operator):
-    """How many steps the answer is away, by the vote of the most similar solved questions.
+    """The number of steps to the answer, predicted by the most similar solved questions.
 
-    The `neighbours` most similar ones vote as in the case memory, and the votes for chains of one length are added. Where
-    none is similar enough, it is the length of the best chain by chain ranking. The LEGO-GraphRAG report (B.8) leaves the
-    prediction to a classifier such as FRAG, which is not published.
+    The `neighbours` most similar questions vote as in the case memory, and the votes for chains of
+    the same length are added. If none is similar enough, it is the length of the best chain by
+    chain ranking. The LEGO-GraphRAG report (B.8) leaves the prediction to a classifier such as
+    FRAG, which is not published.
 
-    >>> retrieve("PredictHops(source='own')", "A", question="the r4 of the r1 of A", models=scores({})).hops
+    >>> question = "the r4 of the r1 of A"
+    >>> retrieve("PredictHops(source='own')", "A", question=question, models=scores({})).hops
     2
     """
 
@@ -216,7 +241,10 @@ def _votes(
     fit: Iterator[tuple[int, float]],
     by: Any,
 ) -> dict[Chain, float]:
-    """What each chain got from the nearest cases that a chain starting at the seeds solved; the notes name them."""
+    """Return the votes of the nearest cases for each chain at the seeds.
+
+    Notes name the voters.
+    """
     leads: dict[Chain, bool] = {}
     voters: list[tuple[int, float, tuple[Chain, ...]]] = []
     for place, cosine in fit:
@@ -241,7 +269,8 @@ def _votes(
         for p, cosine, here in voters
     ]
     recorder.notes.append(
-        f"Of {len(known):,} solved questions {len(voters)} voted: {'; '.join(voices[:SHOWN_VOTES])}."
+        f"Of {len(known):,} solved questions {len(voters)} voted: "
+        f"{'; '.join(voices[:SHOWN_VOTES])}."
     )
     if voters[0][1] > TWIN:
         recorder.notes.append(TWIN_NOTE)
@@ -249,12 +278,12 @@ def _votes(
 
 
 def _place(votes: dict[Chain, float]) -> Callable[[Chain], tuple]:
-    """What chains are ordered by: (-votes, length, codes)."""
+    """Return the sort key of chains: (-votes, length, codes)."""
     return lambda chain: (-votes[chain], len(chain), chain)
 
 
 def _leads(state: State, ctx: Context, chain: Chain, direction: str) -> bool:
-    """Whether a walk along the chain leads from the seeds to another node."""
+    """Return whether a chain leads from the seeds to another node."""
     front = walk(ctx.graph, state.seeds, chain, direction, ctx.watch)
     return front is not None and len(front.ends(state.seeds)[0]) > 0
 
@@ -262,7 +291,10 @@ def _leads(state: State, ctx: Context, chain: Chain, direction: str) -> bool:
 def _worth(
     state: State, ctx: Context, recorder: Recorder, chains: Collection[Chain], by: Any
 ) -> dict[Chain, float]:
-    """exp(30 x likeness of the chain in words and the question); a chain that is not in the index is as the least of the others."""
+    """Return exp(30 x likeness) of each chain in words and the question.
+
+    A chain that is not in the index gets the smallest likeness of the others.
+    """
     index, question = in_words(state, ctx, recorder, by)
     known = [chain for chain in chains if chain in index.place]
     scores = dict(

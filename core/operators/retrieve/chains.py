@@ -1,4 +1,7 @@
-"""Path retrieval by relation chains: the question, its entity masked, is held against all chains that start at the seeds."""
+"""Path retrieval by relation chains that are similar to the question.
+
+The question, with its entity masked, is compared with all chains that start at the seeds.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +21,19 @@ from core.operators.extract import DIRECTION_HELP
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State, Subgraph, Usage
 
-LOOKED_AT = (
-    256  # pairs of nodes from which a chain is continued when the chains at the seeds are listed
-)
-STEP_WORDS = 3  # words of the question that make room for a step
-_WORD = re.compile(r"\w+|['’]")  # an apostrophe is one: “Ann's films” are “the films of Ann”
+# pairs of nodes from which a chain is continued when the chains at the seeds are listed
+LOOKED_AT = 256
+STEP_WORDS = 3  # question words that allow one step of a chain without a price
+# An apostrophe counts as a word: “Ann's films” are “the films of Ann”.
+_WORD = re.compile(r"\w+|['’]")
 STEPS_HELP = "The longest chain. Each step more is many chains more to choose from."
 WALKED_HELP = (
     "The best chains are walked from the seeds; the graph reader answers the ends of the first."
 )
 PRICE_HELP = (
-    "What a chain's score loses for each step that the question has no room for: three words make room for a step, so that a short "
-    "question is not answered by a long chain that says its words twice. 0: any chain may be as long as it likes."
+    "What a chain's score loses for each step that the question has no room for: three words make "
+    "room for a step, so that a short question is not answered by a long chain that says its "
+    "words twice. 0: any chain may be as long as it likes."
 )
 ENCODER_HELP = "The sentence encoder that reads the question and the chains."
 KEEP_HELP = (
@@ -39,14 +43,20 @@ KEEP_HELP = (
 
 @dataclass(frozen=True, repr=False)
 class ChainRanking(Operator):
-    """The ends of the `chains` relation chains that are most like the question in words, the best chain's first.
+    """The ends of the `chains` relation chains most similar to the question in words.
 
-    A chain is a row of relations with directions; in words, from its last step to its first, it is `the genre of the
-    films directed by X`. All chains of the graph are encoded once and kept; the question, X for its entity, costs one
-    encoder call. Chains that start at the seeds are scored by late interaction both ways (F1 of the tokens' best
-    cosines) less `price` for each step, or part of one, beyond a third of the masked question's words, walked, and give one path
-    for each end, ends that more walks reach first. Needs no solved question and no training. Hopscope's own; the price and the
-    third were chosen on questions of MetaQA, PathQuestion, WebQSP and CWQ whose text has an even MD5.
+    The ends of the best chain come first. A chain is a sequence of relations with directions. In
+    words, from its last step to its first, it reads `the genre of the films directed by X`. All
+    chains of the graph are encoded once and kept. The question, with X for its entity, costs one
+    encoder call.
+
+    Chains that start at the seeds are scored by late interaction in both directions (F1 of the
+    tokens' best cosines). Each step, or part of one, beyond a third of the masked question's words
+    costs `price`. The best chains are walked and give one path for each end; ends that more walks
+    reach come first.
+
+    No solved question and no training is needed. This is Hopscope's own. The price and the third
+    were chosen on questions of MetaQA, PathQuestion, WebQSP and CWQ whose text has an even MD5.
 
     >>> answers("ChainRanking(chains=1)", "A", question="the r4 of the r1 of A", models=scores({}))
     ['A -> r1 -> C -> r4 -> D']
@@ -75,7 +85,7 @@ class ChainRanking(Operator):
     def ranked(
         self, state: State, ctx: Context, recorder: Recorder
     ) -> list[tuple[Chain, float, str]]:
-        """The chains that start at the seeds, best first: (chain, score, words)."""
+        """Return the chains at the seeds as (chain, score, words), best first."""
         index, question = in_words(state, ctx, recorder, self)
         ctx.watch.report("Ranking relation chains")
         found = chains_from(
@@ -101,7 +111,11 @@ class ChainRanking(Operator):
 def in_words(
     state: State, ctx: Context, recorder: Recorder, by: Any
 ) -> tuple[ChainIndex, np.ndarray]:
-    """The graph's chains in words, and the vectors of the masked question's tokens; `by` tells steps, direction and encoder."""
+    """Return the graph's chains in words, and the question's token vectors.
+
+    The entities of the question are masked. The fields `steps`, `direction` and `encoder` of `by`
+    are used.
+    """
     encoder = ctx.models.encoder(by.encoder)
     index = chain_index(ctx.graph, encoder, by.steps, by.direction, ctx.watch)
     if index.found > len(index):
@@ -122,7 +136,16 @@ def likeness(
     places: Sequence[int],
     price: float,
 ) -> np.ndarray:
-    """float64 [len(places)]: how alike the question, as token vectors, and these chains are, less the price of steps too many."""
+    """Return the similarity of the question and some chains, minus the price.
+
+    The result is float64 [len(places)].
+
+    Parameters
+    ----------
+    question : token vectors of the question.
+    places : positions of the chains in the index.
+    price : price of a step that the question has no words for.
+    """
     room = len(_WORD.findall(masked(ctx.graph, state.question.text, state.seeds))) / STEP_WORDS
     steps = np.array([len(index.chains[place]) for place in places], np.int64)
     return np.round(index.scores(question, places) - price * np.maximum(0, steps - room), 9)
@@ -135,10 +158,11 @@ def walked(
     chosen: Sequence[tuple[Chain, float, str]],
     by: Any,
 ) -> State:
-    """The state with the paths of the first `by.chains` chains that lead anywhere, and the part of the graph they touch.
+    """Return the state with the paths of the best chains and their subgraph.
 
-    Of `by.keep` paths in all, one for each end that has a name, the ends of a chain by (-walks that reach them, id); a path's
-    score is its chain's. The story has a frame for each chain.
+    The first `by.chains` chains that lead anywhere are walked. There are at most `by.keep` paths,
+    one for each end with a name. The ends of a chain are ordered by (-number of walks to them, id).
+    A path's score is that of its chain. The step has a frame for each chain.
     """
     paths: dict[Path, float] = {}
     followed = 0
@@ -165,14 +189,14 @@ def walked(
 
 
 def named(graph, nodes: np.ndarray) -> np.ndarray:
-    """Those of the nodes that have a name, in their order."""
+    """Return the nodes that have a name, in their order."""
     if len(nodes):
         return nodes[[not unnamed(graph.node_name(node)) for node in nodes.tolist()]]
     return nodes
 
 
 def touched(seeds: Sequence[int], paths: Ranking) -> Subgraph:
-    """The seeds, and the nodes and edges of the paths."""
+    """Return the seeds with the nodes and edges of the paths."""
     nodes = np.unique(
         np.array([*seeds, *(node for path in paths.items for node in path.nodes)], np.int64)
     )

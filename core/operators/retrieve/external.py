@@ -1,4 +1,7 @@
-"""Retrieval by a program of one's own, asked over HTTP or called in Python: paths of a graph, or documents of a corpus."""
+"""Retrieval by a person's own program, asked over HTTP or called in Python.
+
+It finds paths of a graph, or documents of a corpus.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,12 @@ from core.retrievers.reply import (
 )
 from core.types import Prompt, Ranking, State
 
-NAME_HELP = "The retriever's name in retrievers.toml of your Hopscope folder. Addresses stand there and nowhere else."
+NAME_HELP = (
+    "The retriever's name in retrievers.toml of your Hopscope folder. Addresses stand there and "
+    "nowhere else."
+)
 KEEP_HELP = "How many paths stay, the best first."
-NAMED, UNPLACED = "named documents", "not in the corpus"  # in the sizes of a step
+NAMED, UNPLACED = "named documents", "not in the corpus"  # keys in the sizes of a step
 T = TypeVar("T")
 
 
@@ -42,15 +48,18 @@ def _declared() -> tuple[str, ...]:
 
 @dataclass(frozen=True, repr=False)
 class OwnRetriever(Operator):
-    """The paths that a retriever of one's own gives for the question, the part of the graph that it names, and its answers.
+    """The paths, subgraph and answers that a person's own retriever gives for the question.
 
-    It is told the question, the names of its entities, the graph's name, the seed and `keep`, never the known answers. Paths, hits and
-    answers come back as names and are looked up in the graph; what is not there is left out with a note. Hits without paths are joined to
-    the entities by shortest paths. It is asked anew with every run. docs/own-retriever.md describes request and reply.
+    The retriever is sent the question, the names of its entities, the graph's name, the seed and
+    `keep`, never the correct answers. Paths, hits and answers come back as names and are looked up
+    in the graph. What is not in the graph is left out with a note. Hits without paths are joined to
+    the entities by shortest paths. The retriever is asked again with every run.
+    docs/own-retriever.md describes request and reply.
 
     >>> from core.io.home import home
     >>> _ = (home() / "retrievers.toml").write_text('mine.python = "mine:retrieve"')
-    >>> _ = (home() / "mine.py").write_text("retrieve = lambda request: {'paths': [{'nodes': ['A', 'C'], 'relations': ['r1']}]}")
+    >>> code = "retrieve = lambda request: {'paths': [{'nodes': ['A', 'C'], 'relations': ['r1']}]}"
+    >>> _ = (home() / "mine.py").write_text(code)
     >>> answers("OwnRetriever(name='mine')", "A")
     ['A -> r1 -> C']
     """
@@ -67,7 +76,8 @@ class OwnRetriever(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         if not ctx.graph.n_nodes and on_texts(ctx.graph):
             raise BadInput(
-                f"This method asks your retriever for paths of a graph, and “{ctx.graph.name}” are documents; {other(self.name)}."
+                "This method asks your retriever for paths of a graph, and "
+                f"“{ctx.graph.name}” are documents; {other(self.name)}."
             )
         reply = replied(self.name, self._request(state, ctx), checked, ctx)
         ctx.watch.report("Finding the reply in the graph")
@@ -86,7 +96,8 @@ class OwnRetriever(Operator):
         return stamp_of(self.name)
 
     def outcome(self, state: State) -> str:
-        assert state.paths is not None and state.subgraph is not None  # both were written here
+        # both were written by `apply`
+        assert state.paths is not None and state.subgraph is not None
         parts = (state.paths.items, state.paths.scores, state.subgraph.nodes.tolist(), state.reader)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
@@ -96,16 +107,20 @@ class OwnRetriever(Operator):
 
 @dataclass(frozen=True, repr=False)
 class OwnDocuments(Operator):
-    """The passages that a retriever of one's own gives for the question, found in the corpus; its answer and its prompt, where it has some.
+    """The passages of the corpus that a person's own retriever gives for the question.
 
-    It is told the question, the corpus's name, the seed and `keep`, never the known answers or the gold passages. Documents are found by
-    id, by title, or by their text as a quotation; those that are not in the corpus are counted in a note. It is asked anew with every run.
-    docs/own-retriever.md describes request and reply.
+    The retriever may also give an answer and a prompt. It is sent the question, the corpus's name,
+    the seed and `keep`, never the correct answers or the gold passages. Documents are found by id,
+    by title, or by their text as a quotation. Those that are not in the corpus are counted in a
+    note. The retriever is asked again with every run. docs/own-retriever.md describes request and
+    reply.
 
     >>> from core.io.home import home
     >>> _ = (home() / "retrievers.toml").write_text('mine.python = "mine:retrieve"')
-    >>> _ = (home() / "mine.py").write_text("retrieve = lambda request: {'documents': [{'id': 'turkey'}, {'text': 'Marley was dead'}]}")
-    >>> story.columns.chunks.texts("id", retrieve("OwnDocuments(name='mine')", graph=story).chunks.items)
+    >>> documents = "{'documents': [{'id': 'turkey'}, {'text': 'Marley was dead'}]}"
+    >>> _ = (home() / "mine.py").write_text(f"retrieve = lambda request: {documents}")
+    >>> found = retrieve("OwnDocuments(name='mine')", graph=story).chunks
+    >>> story.columns.chunks.texts("id", found.items)
     ['turkey', 'carol#0']
     """
 
@@ -122,7 +137,8 @@ class OwnDocuments(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         if not on_texts(ctx.graph):
             raise BadInput(
-                f"This method asks your retriever for documents, and “{ctx.graph.name}” is a graph of triples; {other(self.name)}."
+                "This method asks your retriever for documents, and "
+                f"“{ctx.graph.name}” is a graph of triples; {other(self.name)}."
             )
         request = {
             "question": state.question.text,
@@ -150,7 +166,15 @@ class OwnDocuments(Operator):
 
 
 def replied(name: str, request: dict[str, Any], check: Callable[[Any], T], ctx: Context) -> T:
-    """The checked reply of a declared retriever. Raises RetrieverFailed with a sentence, BadParameter where there is none of that name."""
+    """Return the checked reply of a declared retriever.
+
+    Raises
+    ------
+    RetrieverFailed
+        If the request fails or the reply cannot be used, with a sentence on it.
+    BadParameter
+        If no retriever has that name.
+    """
     known = retriever(name)
     ctx.watch.report(f"Waiting for “{known.title}”")
     try:
@@ -164,7 +188,10 @@ def replied(name: str, request: dict[str, Any], check: Callable[[Any], T], ctx: 
 def with_documents(
     state: State, graph: KnowledgeGraph, reply: DocumentsReply, keep: int, recorder: Recorder
 ) -> State:
-    """The state with the chunks of at most `keep` documents, and with the answer and the prompt that came along."""
+    """Return the state with the chunks of the first `keep` documents of a reply.
+
+    An answer and a prompt in the reply are taken too.
+    """
     by_words = searchable(graph, "chunks", "bm25")
     given = reply.documents
     found = placed_documents(graph, state.question.text, given, by_words)
@@ -185,8 +212,8 @@ def with_documents(
 
 
 def _with_prompt(state: State, graph: KnowledgeGraph, text: str) -> State:
-    """The state with a prompt that was written elsewhere, and of the chunks those that it shows."""
-    assert state.chunks is not None  # they were written before
+    """Return the state with a given prompt, and the chunks that it shows."""
+    assert state.chunks is not None  # written by the caller
     inside = frozenset(covered(graph, text, state.chunks.items))
     shown = Ranking("chunk", tuple(row for row in state.chunks.items if row in inside))
     tables = tables_of(graph, State(state.question, chunks=shown), {})
@@ -197,12 +224,12 @@ def _with_prompt(state: State, graph: KnowledgeGraph, text: str) -> State:
 
 
 def on_texts(graph: KnowledgeGraph) -> bool:
-    """Whether a graph is made of documents rather than of triples."""
+    """Return whether a graph is made of documents rather than of triples."""
     return graph.columns.chunks is not None
 
 
 def other(name: str) -> str:
-    """Where else a retriever may be asked, as the end of a sentence."""
+    """Return advice on another source or method, as the end of an error message."""
     if name:
         return f"choose a source of the other kind, or the other method of “{name}”"
     return "choose a source of the other kind"
@@ -211,8 +238,10 @@ def other(name: str) -> str:
 def with_paths(
     state: State, reply: RetrieverReply, keep: int, ctx: Context, recorder: Recorder
 ) -> State:
-    """The state with the paths of a reply that are in the graph, the best `keep` of them, the part of the graph that it names, and its
-    answers; notes say what is not there."""
+    """Return the state with the best `keep` paths of a reply.
+
+    The subgraph and the answers of the reply are taken too. Notes name what is not in the graph.
+    """
     found = placed(ctx.graph, state.seeds, reply, ctx.watch)
     recorder.notes += found.notes
     ranking = _ranking(found.paths)
@@ -232,10 +261,10 @@ def with_paths(
 
 
 def stamp_of(name: str) -> str:
-    """The state of a declared retriever; empty where there is none of that name."""
+    """Return the state of a declared retriever as text, or an empty text."""
     try:
         return retriever(name).stamp()
-    except BadParameter:  # said when it runs
+    except BadParameter:  # reported when the operator runs
         return ""
 
 
@@ -249,6 +278,6 @@ def _ranking(paths: dict) -> Ranking:
 
 
 def _all(scores: tuple[float | None, ...]) -> tuple[float, ...] | None:
-    """The scores where every item has one."""
+    """Return the scores if every item has one, else None."""
     known = tuple(score for score in scores if score is not None)
     return known if known and len(known) == len(scores) else None

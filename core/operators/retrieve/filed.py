@@ -1,4 +1,4 @@
-"""What a finished run from a file has for the question: its documents or its paths, its answer."""
+"""Documents, paths and answers of a finished run from a file."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ def _names() -> tuple[str, ...]:
 
 @dataclass(frozen=True, repr=False)
 class FileDocuments(Operator):
-    """The passages that a finished run has for the question, found in the corpus, and its answer where it has one.
+    """The passages and the answer that a finished run has for the question.
 
-    Documents are found as those of `OwnDocuments`; those that are not in the corpus are counted in a note. Nothing is computed, so the
-    seconds are those of looking up. A question that the run does not have is an error, so that it counts as one.
+    Documents are found as in `OwnDocuments`. Those that are not in the corpus are counted in a
+    note. Nothing is computed, so the seconds are those of the look-up. A question that the run does
+    not have is an error, and counts as one.
 
     >>> from core.retrievers.runs.saved import bring
     >>> from core.io.home import home
     >>> from core.sources import CorpusSource
-    >>> _ = (home() / "mine.jsonl").write_text('{"question": "Who was lame?", "contexts": ["The turkey"], "answer": "Tim"}')
+    >>> row = '{"question": "Who was lame?", "contexts": ["The turkey"], "answer": "Tim"}'
+    >>> _ = (home() / "mine.jsonl").write_text(row)
     >>> name = bring(home() / "mine.jsonl", CorpusSource("story")).name
     >>> state = retrieve(f"FileDocuments(run='{name}')", graph=story, question="Who was lame?")
     >>> story.columns.chunks.texts("id", state.chunks.items), state.answer
@@ -52,7 +54,8 @@ class FileDocuments(Operator):
         known = run_of(self.run)
         if not on_texts(ctx.graph):
             raise BadInput(
-                f"The finished run “{known.title}” has documents, and “{ctx.graph.name}” is a graph of triples; ask its corpus."
+                f"The finished run “{known.title}” has documents, and “{ctx.graph.name}” is a "
+                "graph of triples; ask its corpus."
             )
         row = _row(known, state, ctx)
         ctx.watch.report("Finding the documents in the corpus")
@@ -73,14 +76,16 @@ class FileDocuments(Operator):
 
 @dataclass(frozen=True, repr=False)
 class FilePaths(Operator):
-    """The reasoning paths that a finished run has for the question, found in the graph by their names, and the part of the graph on them.
+    """The reasoning paths that a finished run has for the question, with their subgraph.
 
-    Paths are placed as those of `OwnRetriever`; those that are not in the graph are counted in a note. Nothing is computed.
+    Paths are found in the graph by their names, as in `OwnRetriever`. Those that are not in the
+    graph are counted in a note. Nothing is computed.
 
     >>> from core.retrievers.runs.saved import bring
     >>> from core.io.home import home
     >>> from core.sources import GraphSource
-    >>> row = '{"question": "Who is near A?", "prediction": "C", "triples": [["A", "r1", "C"], ["A", "r1", "Nobody"]]}'
+    >>> triples = '[["A", "r1", "C"], ["A", "r1", "Nobody"]]'
+    >>> row = f'{{"question": "Who is near A?", "prediction": "C", "triples": {triples}}}'
     >>> _ = (home() / "mine.jsonl").write_text(row)
     >>> name = bring(home() / "mine.jsonl", GraphSource("toy")).name
     >>> answers(f"FilePaths(run='{name}')", "A", question="Who is near A?")
@@ -111,12 +116,15 @@ class FilePaths(Operator):
 
 @dataclass(frozen=True, repr=False)
 class FileAnswer(Operator):
-    """The answer that a finished run has for the question, of a run that has answers alone. Nothing is computed.
+    """The answer that a finished run with answers alone has for the question.
+
+    Nothing is computed.
 
     >>> from core.retrievers.runs.saved import bring
     >>> from core.io.home import home
     >>> from core.sources import GraphSource
-    >>> _ = (home() / "mine.jsonl").write_text('{"question": "Who directed One?", "prediction": "Ann"}')
+    >>> row = '{"question": "Who directed One?", "prediction": "Ann"}'
+    >>> _ = (home() / "mine.jsonl").write_text(row)
     >>> name = bring(home() / "mine.jsonl", GraphSource("toy")).name
     >>> retrieve(f"FileAnswer(run='{name}')", "A", question="Who directed One?").answer
     'Ann'
@@ -149,15 +157,20 @@ class FileAnswer(Operator):
 
 
 def _row(known: FileRun, state: State, ctx: Context) -> RunRow:
-    """The run's row of the question. Raises BadInput where it is a run on another source, or has no such question."""
+    """Return the run's row of the question.
+
+    Raises BadInput if the run is on another source or does not have the question.
+    """
     if known.source.corpus_name not in ("", ctx.graph.name):
         raise BadInput(
-            f"The finished run “{known.title}” is on “{known.source_name}”, and this is “{ctx.graph.name}”."
+            f"The finished run “{known.title}” is on “{known.source_name}”, and this is "
+            f"“{ctx.graph.name}”."
         )
     row = known.row(state.question)
     if row is None:
         raise BadInput(
-            f"The finished run “{known.title}” does not have the question “{shorten(state.question.text, 60)}”."
+            f"The finished run “{known.title}” does not have the question "
+            f"“{shorten(state.question.text, 60)}”."
         )
     return row
 
@@ -165,5 +178,5 @@ def _row(known: FileRun, state: State, ctx: Context) -> RunRow:
 def _stamp(name: str) -> str:
     try:
         return run_of(name).digest
-    except BadParameter:  # said when it runs
+    except BadParameter:  # reported when the operator runs
         return ""

@@ -1,4 +1,4 @@
-"""Path retrieval for questions of several entities: relation chains from each of them, and where they meet."""
+"""Path retrieval by relation chains from several entities that meet."""
 
 from __future__ import annotations
 
@@ -27,24 +27,33 @@ from core.operators.retrieve.chains import (
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State
 
-TRIED = 4_000  # pairs of chains that are looked at, the best first
-STEP = 0.04  # of the score: what a step less is worth, so that of pairs as alike the entities' own neighbours come first
-WALKED_HELP = "The best pairs of chains that meet are followed; the graph reader answers the ends of the first."
+TRIED = 4_000  # pairs of chains that are tried, best first
+# Price of a step in a pair's score. Of equally similar pairs the shorter ones come first, so
+# that the entities' own neighbours win.
+STEP = 0.04
+WALKED_HELP = (
+    "The best pairs of chains that meet are followed; the graph reader answers the ends of the "
+    "first."
+)
 BEAM_HELP = "Of the chains that start at an entity, so many are held against those of the other."
 
 
 @dataclass(frozen=True, repr=False)
 class ChainIntersection(Operator):
-    """The ends of a relation chain from one entity of the question, of those that meet a chain from another one.
+    """The ends of relation chains from one question entity that meet chains from another.
 
-    A question such as “which films directed by A star B” or “the genre of the films that A directed and B wrote” names a chain to
-    the answer and a constraint on a node of it: the queries 2i, ip and pi of complex query answering. For each two entities
-    the `beam` chains that are most like the question in words (as `ChainRanking` holds them) are paired. A pair is scored as
-    if both were said one after the other, by the F1 of late interaction less 0.04 a step; of those whose walks meet, the
-    `chains` best are followed. Where there is one entity only, or no chains meet, chain ranking decides. Hopscope's own; the
-    0.04 was chosen on development questions of CWQ and on made-up ones about films.
+    A question such as "which films directed by A star B" or "the genre of the films that A directed
+    and B wrote" names a chain to the answer and a constraint on a node of it. These are the queries
+    2i, ip and pi of complex query answering.
 
-    >>> answers("ChainIntersection(chains=1)", "E", "C", question="the r5 of E and the r3 of C", models=scores({}))
+    For each two entities the `beam` chains most similar to the question in words (as in
+    `ChainRanking`) are paired. A pair is scored as one text, by the F1 of late interaction minus
+    0.04 a step. Of the pairs whose walks meet, the `chains` best are followed. If there is only one
+    entity, or no chains meet, chain ranking decides. This is Hopscope's own. The 0.04 was chosen on
+    development questions of CWQ and on constructed ones about films.
+
+    >>> line, question = "ChainIntersection(chains=1)", "the r5 of E and the r3 of C"
+    >>> answers(line, "E", "C", question=question, models=scores({}))
     ['E -> r5 -> A', 'C -> r3 -> A']
     """
 
@@ -104,7 +113,7 @@ class ChainIntersection(Operator):
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """The chains from one entity, the most like the question first, with how alike they are."""
+    """The chains from one entity, most similar to the question first."""
 
     seed: int
     chains: list[Chain]
@@ -115,7 +124,7 @@ class Side:
     direction: str
 
     def front(self, chain: Chain) -> Front | None:
-        """Where the walks along the chain stand."""
+        """Return the end nodes of the walks along a chain, cached."""
         if chain not in self.fronts:
             self.fronts[chain] = walk(
                 self.ctx.graph, (self.seed,), chain, self.direction, self.ctx.watch
@@ -125,7 +134,10 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Meeting:
-    """A chain from one entity that meets a chain from another at its `at`-th node."""
+    """A chain from one entity that meets a chain from another entity.
+
+    They meet at the `at`-th node of the first.
+    """
 
     main: Side
     other: Side
@@ -136,12 +148,12 @@ class Meeting:
 
     @property
     def ways(self) -> tuple[Chain, Chain]:
-        """The relations from either entity to the answers."""
+        """The relations from each of the two entities to the answers."""
         return self.chain, self.constraint + self.chain[self.at :]
 
     @cached_property
     def shared(self) -> np.ndarray:
-        """The nodes at which they meet, ascending; the two entities are none."""
+        """The nodes at which the chains meet, ascending, without the two entities."""
         way, constraint = self.main.front(self.chain[: self.at]), self.other.front(self.constraint)
         if way is None or constraint is None:
             return np.empty(0, np.int64)
@@ -150,7 +162,7 @@ class Meeting:
 
     @cached_property
     def onward(self) -> Front | None:
-        """Where the rest of the chain leads from there."""
+        """The walks along the rest of the chain, from the shared nodes."""
         if not len(self.shared):
             return None
         return walk(
@@ -163,7 +175,10 @@ class Meeting:
 
     @cached_property
     def ends(self) -> np.ndarray:
-        """The answers, nodes with a name by (-walks from where they meet, id)."""
+        """The answers: named nodes at the end of the chain.
+
+        They are ordered by (-number of walks from the shared nodes, id).
+        """
         if self.onward is None:
             return np.empty(0, np.int64)
         return named(
@@ -171,13 +186,16 @@ class Meeting:
         )
 
     def paths(self, most: int) -> list[Path]:
-        """For each answer the path from either entity, by way of where they meet; the answers in their order."""
+        """Return for each answer the paths from both entities through a shared node.
+
+        There are at most `most` paths, in the order of the answers.
+        """
         found: list[Path] = []
-        assert self.onward is not None  # it has ends
+        assert self.onward is not None  # there are ends
         for rest in self.onward.paths(self.ends[: max(0, most) // 2]):
             for side, chain in ((self.main, self.chain[: self.at]), (self.other, self.constraint)):
                 front = side.front(chain)
-                assert front is not None  # the sides have met
+                assert front is not None  # the chains have met
                 (before,) = front.paths([rest.nodes[0]])
                 found.append(
                     Path(
@@ -192,8 +210,11 @@ class Meeting:
 def _met(
     state: State, ctx: Context, recorder: Recorder, seeds: Sequence[int], by: ChainIntersection
 ) -> list[tuple[Meeting, float]]:
-    """The best pairs of chains that meet, with their scores; no way to the answers is taken by two of them, so that relations tell
-    whose answer an end is."""
+    """Return the best pairs of chains that meet, with their scores.
+
+    No two pairs have the same relations to the answers, so the relations tell to which pair an end
+    belongs.
+    """
     index, question = in_words(state, ctx, recorder, by)
     sides = [_side(ctx, index, question, seed, by) for seed in seeds]
     ctx.watch.report("Looking where relation chains meet")
@@ -237,8 +258,11 @@ def _side(
 
 
 def _pairs(sides: Sequence[Side]) -> Iterator[tuple[Meeting, float]]:
-    """The best `TRIED` of all chains of one entity with those of another, at every node of the first that the second may meet: the
-    best first, of those as good the shorter, and the meeting nearer to the answer."""
+    """Yield the best `TRIED` pairs of chains from two entities.
+
+    A pair includes the node at which the chains may meet. The best pair comes first. Of equal
+    scores the shorter pair comes first, then the one that meets nearer to the answer.
+    """
     parts = []
     for a, b in permutations(range(len(sides)), 2):
         main, other = sides[a], sides[b]
@@ -248,7 +272,7 @@ def _pairs(sides: Sequence[Side]) -> Iterator[tuple[Meeting, float]]:
             scores = np.round(
                 main.alike[np.full(len(steps), i)].beside(other.alike).f1() - STEP * steps, 9
             )
-            # where both end at the answer, either way round is the same
+            # if both chains end at the answer, their order does not matter
             for at in range(1, len(chain) + (a < b)):
                 same = np.full((3, len(steps)), [[a], [b], [i]])
                 parts.append(

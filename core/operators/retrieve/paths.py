@@ -1,4 +1,4 @@
-"""Path retrieval by structure: every shortest or every simple path from the seeds inside the subgraph."""
+"""Path retrieval by structure: shortest or simple paths inside the subgraph."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ CAP_HELP = (
 def from_seeds(
     search, state: State, ctx: Context, direction: str, cap: int, recorder: Recorder
 ) -> Ranking:
-    """The paths that `search(local, seed, room)` finds from each seed, without repeats, by (length, seed, nodes, edges)."""
-    assert state.subgraph is not None  # a line is refused where nothing wrote what is read
+    """Return the paths from each seed, without repeats, by (length, seed, nodes, edges).
+
+    `search(local, seed, room)` returns the paths from one seed, and whether there are more.
+    """
+    assert state.subgraph is not None  # a line in which nothing writes it is refused
     local = Local(ctx.graph, state.subgraph, direction)
     found: list[tuple[int, Path]] = []
     dropped = 0
@@ -39,26 +42,31 @@ def from_seeds(
         del found[cap:]
     if dropped:
         recorder.notes.append(
-            f"Of {cap + dropped:,} paths from all entities the first {cap:,} were kept, the shortest first."
+            f"Of {cap + dropped:,} paths from all entities the first {cap:,} were kept, the "
+            "shortest first."
         )
     return Ranking("path", tuple(path for _, path in found))
 
 
 def _place(found: tuple[int, Path]) -> tuple:
-    """What paths are ordered by: (length, seed, nodes, edges, forward)."""
+    """Return the sort key of paths: (length, seed, nodes, edges, forward)."""
     order, path = found
     return len(path), order, path.nodes, path.edges, path.forward
 
 
 @dataclass(frozen=True, repr=False)
 class ShortestPaths(Operator):
-    """Shortest paths from each seed to every node of the subgraph that lies within `hops` steps.
+    """Shortest paths from each seed to every subgraph node within `hops` steps.
 
-    Along one sequence of entities to each, as LEGO-GraphRAG's code has it (SBR-SPR; igraph gives one), or with `every` along all that
-    tie, as v1 says (section 4.1: “all shortest paths”; `lego-v1-16-paper`). A path is a sequence of triples (LEGO-GraphRAG v1, definition
-    2.3), so with `parallel` each relation that joins two of its entities makes a path of its own; the papers' code keeps one, whichever
-    igraph's `get_eid` gives. They come by (length, seed, nodes, edges), unranked. The zero-length path to the seed itself, which the
-    papers' code also prints, is left out.
+    LEGO-GraphRAG's code takes one sequence of entities to each node (SBR-SPR; igraph gives one).
+    With `every` all that tie are taken, as v1 says (section 4.1: "all shortest paths";
+    `lego-v1-16-paper`).
+
+    A path is a sequence of triples (LEGO-GraphRAG v1, definition 2.3). With `parallel`, each
+    relation that joins two of its entities therefore makes its own path. The papers' code keeps
+    one, whichever igraph's `get_eid` gives. Paths are ordered by (length, seed, nodes, edges) and
+    not ranked. The path of length zero to the seed itself, which the papers' code also prints, is
+    left out.
 
     >>> answers("EgoNetwork(direction='out') >> ShortestPaths(direction='out')", "A")
     ['A -> r0 -> B', 'A -> r1 -> C', 'A -> r1 -> C -> r4 -> D']
@@ -95,7 +103,9 @@ class ShortestPaths(Operator):
 
 @dataclass(frozen=True, repr=False)
 class SimplePaths(Operator):
-    """All paths of at most `hops` steps from each seed that visit no node twice ("complete paths" of LEGO-GraphRAG v1).
+    """All paths of at most `hops` steps from each seed without repeated nodes.
+
+    These are the "complete paths" of LEGO-GraphRAG v1.
 
     >>> answers("EgoNetwork() >> SimplePaths(hops=2, direction='out')", "B")
     ['B -> r2 -> C', 'B -> r2 -> C -> r3 -> A', 'B -> r2 -> C -> r4 -> D']

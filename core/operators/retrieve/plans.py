@@ -1,4 +1,4 @@
-"""Plans of relations that a language model makes before it looks, followed in the graph (Reasoning on Graphs)."""
+"""Relation plans of a language model, followed in the graph (Reasoning on Graphs)."""
 
 from __future__ import annotations
 
@@ -23,21 +23,26 @@ from core.prompts import messages
 from core.types import Path, Ranking, State
 
 Plan = tuple[str, ...]
-ARROW = re.compile(r"->|→|,")  # between the relations of a plan
+ARROW = re.compile(r"->|→|,")  # separates the relations of a plan
 
 
 @dataclass(frozen=True, repr=False)
 class RelationPlans(Operator):
-    """The paths from the seeds whose relations are, step by step, those of one of at most `plans` plans.
+    """The paths from the seeds along the relations of at most `plans` plans.
 
-    A language model that is trained for it, or any other, names chains of at most `hops` relations, held to those of the
-    subgraph that lie nearest to the seeds; they are followed breadth-first inside the subgraph. Paths come plan by plan, within
-    one by seed, then as found (Reasoning on Graphs, ICLR 2024: plans by three beams, followed in an undirected graph whose edge
-    must bear the plan's relation; here one reply lists the plans, and parallel edges each give a path).
+    A language model, best one trained for this, names chains of at most `hops` relations. It may
+    use only relations of the subgraph, those nearest to the seeds. The chains are followed
+    breadth-first inside the subgraph. Paths are ordered by plan, then by seed, then as found.
 
-    A relation that is not in the list makes its plan unusable; a reply without any usable plan gives no path. Both are noted.
+    Reasoning on Graphs (ICLR 2024) makes plans by three beams and follows them in an undirected
+    graph whose edge must have the plan's relation. Here one reply lists the plans, and parallel
+    edges each give a path.
 
-    >>> answers("EgoNetwork() >> RelationPlans()", "A", models=says('{"plans": [["r1", "r4"], ["r1", "r9"]]}'))
+    A relation that is not in the list makes its plan unusable. A reply without any usable plan
+    gives no path. Both are noted.
+
+    >>> planned = says('{"plans": [["r1", "r4"], ["r1", "r9"]]}')
+    >>> answers("EgoNetwork() >> RelationPlans()", "A", models=planned)
     ['A -> r1 -> C -> r4 -> D']
     """
 
@@ -64,7 +69,7 @@ class RelationPlans(Operator):
     cap: int = param(10_000, "Cap", CAP_HELP, low=1, high=1_000_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.subgraph is not None  # a line is refused where nothing wrote what is read
+        assert state.subgraph is not None  # a line in which nothing writes it is refused
         local = Local(ctx.graph, state.subgraph, self.direction)
         known = near_relations(local, state.seeds)[: self.shown]
         found: dict[Path, None] = {}
@@ -76,7 +81,8 @@ class RelationPlans(Operator):
             ]
             found |= dict.fromkeys(paths)
             recorder.notes.append(
-                f"Plan {number}, {' → '.join(plan)}: {len(paths):,} path{'' if len(paths) == 1 else 's'}."
+                f"Plan {number}, {' → '.join(plan)}: "
+                f"{len(paths):,} path{'' if len(paths) == 1 else 's'}."
             )
         if len(found) > self.cap:
             recorder.notes.append(f"Of {len(found):,} paths the first {self.cap:,} were kept.")
@@ -109,13 +115,17 @@ class RelationPlans(Operator):
 def prompt(
     question: str, entities: Sequence[str], known: Sequence[str], plans: int, hops: int
 ) -> Messages:
-    """What the model that plans is told: the known relations, one a line, the question and its entities."""
+    """Return the planning prompt with the known relations, the question and its entities."""
     values = dict(question=question, entities=", ".join(entities), k=str(plans), hops=str(hops))
     return messages("relations", "plans", relations="\n".join(known), **values)
 
 
 def near_relations(local, seeds: Sequence[int]) -> list[str]:
-    """The relations of a subgraph by (hops of their nearest edge from a seed, -edges, name); those out of reach last."""
+    """Return the relations of a subgraph by their distance from the seeds.
+
+    They are ordered by (hops from a seed to the nearest edge, -edges, name). Relations out of reach
+    come last.
+    """
     depth = {place: 0 for seed in seeds if (place := local.place(seed)) >= 0}
     level, hop = list(depth), 0
     while level:
@@ -139,7 +149,10 @@ def near_relations(local, seeds: Sequence[int]) -> list[str]:
 
 
 def schema(known: Sequence[str], plans: int, hops: int) -> dict[str, Any]:
-    """The JSON schema of a reply: at most `plans` chains of 1 to `hops` of the known relations."""
+    """Return the JSON schema of a reply.
+
+    It has at most `plans` chains of 1 to `hops` known relations.
+    """
     plan = {
         "type": "array",
         "minItems": 1,
@@ -156,10 +169,10 @@ def schema(known: Sequence[str], plans: int, hops: int) -> dict[str, Any]:
 
 
 def parse(reply: str, known: Sequence[str]) -> tuple[list[Plan], list[str]]:
-    """The different plans that a reply names, in its order, and notes on what could not be used.
+    """Return the different plans in a reply, and notes on unusable ones.
 
-    Read as JSON, else line by line with the relations between arrows or commas. A suffix _reverse is passed over, as a step
-    may follow its relation either way.
+    The reply is read as JSON, else line by line with arrows or commas between relations. A suffix
+    _reverse is ignored, as a step may follow its relation in either direction.
     """
     found = json_reply(reply, ("plans",))
     if found is not None and isinstance(found.value["plans"], list):
@@ -175,7 +188,8 @@ def parse(reply: str, known: Sequence[str]) -> tuple[list[Plan], list[str]]:
     usable = list(dict.fromkeys(plan for plan in plain if set(plan) <= set(known)))
     if not usable:
         return [], [
-            f"The model's reply (“{shorten(reply)}”) holds no plan of known relations, so none was followed."
+            f"The model's reply (“{shorten(reply)}”) holds no plan of known relations, so none was "
+            "followed."
         ]
     unusable = len([plan for plan in plain if not set(plan) <= set(known)])
     return usable, [
@@ -184,7 +198,10 @@ def parse(reply: str, known: Sequence[str]) -> tuple[list[Plan], list[str]]:
 
 
 def follow(local, seed: int, plan: Plan, cap: int, ctx: Context) -> list[Path]:
-    """The paths from `seed` along the relations of `plan`, breadth-first; never more than `cap` + 1 at a time."""
+    """Return the paths from `seed` along the relations of `plan`, breadth-first.
+
+    At most `cap` + 1 paths are held at a time.
+    """
     if seed not in local.subgraph:
         return []
     names, relation_of, level = local.graph.relation_names, local.relation_of, [Path((seed,))]

@@ -1,4 +1,4 @@
-"""What is told of the groups that the question's entities belong to: community reports."""
+"""Reports on the communities that the question entities belong to."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from core.types import Report, State
 
 @dataclass(frozen=True, repr=False)
 class CommunityReports(Operator):
-    """The report of the community of each of the question's entities, for the prompt; at most `keep`.
+    """The reports of at most `keep` communities of the question entities, for the prompt.
 
-    Leiden communities of the whole graph, split until they have at most `size` members where that can be done, and a report
-    on each by a language model (LEGO-GraphRAG, technical report, B.10: its Microsoft-GraphRAG instance; it names neither the
-    level, here the finest, nor the size, here that of Microsoft's code). Reports that were prepared ahead are read from
-    disk; one that was not is written now, kept, and the trace says so.
+    The communities are Leiden communities of the whole graph, split until they have at most `size`
+    members if that is possible. A language model writes a report on each. Reports prepared ahead
+    are read from disk. A missing one is written now and kept, and the trace says so.
+
+    LEGO-GraphRAG, technical report, B.10: its Microsoft-GraphRAG instance. It names neither the
+    level, here the finest, nor the size, here that of Microsoft's code.
 
     >>> written = says('{"title": "All five", "summary": "A to E hang together.", "findings": []}')
     >>> retrieve("CommunityReports()", "A", models=written).reports
@@ -76,10 +78,12 @@ class CommunityReports(Operator):
         if written:
             seconds = time.perf_counter() - start
             recorder.notes.append(
-                f"{written} of {len(chosen)} reports had not been prepared and were written now, in {seconds:.1f} s."
+                f"{written} of {len(chosen)} reports had not been prepared and were written now, "
+                f"in {seconds:.1f} s."
             )
         if len(of) > self.keep:
             recorder.notes.append(
-                f"The question's entities lie in {len(of)} communities; the reports of the first {self.keep} are shown."
+                f"The question's entities lie in {len(of)} communities; the reports of the first "
+                f"{self.keep} are shown."
             )
         return state.replace(reports=tuple(reports))

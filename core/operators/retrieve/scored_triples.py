@@ -1,4 +1,4 @@
-"""Path retrieval of single triples by a trained scorer that reads them and where they lie (SubgraphRAG)."""
+"""Single triples chosen by a trained scorer (SubgraphRAG)."""
 
 from __future__ import annotations
 
@@ -20,17 +20,21 @@ from core.types import Path, Ranking, State, Subgraph, Usage
 
 @dataclass(frozen=True, repr=False)
 class ScoredTriples(Operator):
-    """The `keep` triples of the subgraph that a small network finds likeliest to lead to the answer, as paths of one step.
+    """The `keep` triples of the subgraph that a small network scores best.
 
-    SubgraphRAG (ICLR 2025), as Walk&Retrieve compares with it: the network reads the vectors of question, head, relation and tail, and
-    for both ends whether they are entities of the question and how these lie to them along and against the triples (directional distance
-    encoding, two rounds each way). The shipped one was trained on MetaQA's development questions with MiniLM in the place of
-    gte-large; `python -m core finetune triples` trains another. All triples of the subgraph are scored at once; paths come by
-    (-likelihood, edge).
+    They are paths of one step. SubgraphRAG (ICLR 2025), as Walk&Retrieve compares with it. The
+    network reads the vectors of question, head, relation and tail. For both ends it also reads
+    whether they are question entities, and their distance to these along and against the triples
+    (directional distance encoding, two rounds in each direction). All triples of the subgraph are
+    scored together. Paths are ordered by (-likelihood, edge).
 
-    >>> answers("EgoNetwork() >> ScoredTriples()", "A", models=scores({}))  # the shipped one reads MiniLM's vectors only
+    The shipped network was trained on MetaQA's development questions with MiniLM instead of
+    gte-large; `python -m core finetune triples` trains another.
+
+    >>> # the shipped network reads only MiniLM's vectors
+    >>> answers("EgoNetwork() >> ScoredTriples()", "A", models=scores({}))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    core.errors.BadInput: The triple scorer reads vectors of 384 numbers; this encoder's have 512. Train one for it.
+    core.errors.BadInput: The triple scorer reads vectors of 384 numbers; ... Train one for it.
     """
 
     stage = "retrieve"
@@ -46,7 +50,7 @@ class ScoredTriples(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         subgraph, scorer = state.subgraph, triple_scorer()
-        assert subgraph is not None  # a line is refused where nothing wrote what is read
+        assert subgraph is not None  # a line in which nothing writes it is refused
         ctx.watch.report(f"Scoring {len(subgraph.edges):,} triples")
         read = Vectors(ctx, self.encoder, recorder)
         features = triple_features(ctx.graph, subgraph, state.seeds, state.question.text, read)
@@ -69,14 +73,14 @@ class ScoredTriples(Operator):
 
 @dataclass(frozen=True)
 class Vectors:
-    """Vectors of names: those that the graph's index has, else encoded on the spot."""
+    """Vectors of names, from the graph's index or encoded now."""
 
     ctx: Context
     encoder: str
     recorder: Recorder
 
     def nodes(self, nodes: np.ndarray) -> np.ndarray:
-        """float32 [n, d]: of nodes' names."""
+        """Return the vectors of nodes' names, float32 [n, d]."""
         encoder = self.ctx.models.encoder(self.encoder)
         index = opened(place(self.ctx.graph, encoder, "nodes"))
         if index is not None and index.exact:
@@ -84,7 +88,7 @@ class Vectors:
         return self.texts(self.ctx.graph.names(nodes))
 
     def texts(self, texts: list[str]) -> np.ndarray:
-        """float32 [n, d]: of texts."""
+        """Return the vectors of texts, float32 [n, d]."""
         self.recorder.usage += Usage(texts=len(texts))
         return self.ctx.models.encoder(self.encoder).encode(texts, self.ctx.watch)
 
@@ -92,7 +96,10 @@ class Vectors:
 def triple_features(
     graph: Any, subgraph: Subgraph, seeds: tuple[int, ...], question: str, read: Any
 ) -> tuple[Any, ...]:
-    """What `TripleScorer.scores` reads of the triples of a subgraph; `read` gives vectors of nodes and of texts."""
+    """Return the arguments of `TripleScorer.scores` for the triples of a subgraph.
+
+    `read` gives vectors of nodes and of texts, as `Vectors` does.
+    """
     heads, relations, tails = graph.triples(subgraph.edges)
     nodes, ends = np.unique(
         np.concatenate([heads, tails, np.asarray(seeds, np.int64)]), return_inverse=True

@@ -1,4 +1,4 @@
-"""Think-on-Graph: a language model walks the graph relation by relation, and says when it knows enough."""
+"""Think-on-Graph: a language model walks the graph and says when it knows enough."""
 
 from __future__ import annotations
 
@@ -18,40 +18,50 @@ from core.operators.stop import sufficient
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State, Subgraph
 
-WITHOUT = ("encoder", "facts")  # `model` and `exhausted` where no language model is to be asked
+WITHOUT = ("encoder", "facts")  # `model` and `exhausted` if no language model may be asked
 RATE = "rate"  # value of `model`: the language model named by `role` rates from 0 to 1
-MANY = 20  # as many entities behind one relation, or more, and a few are drawn
-# Freebase's own book-keeping
+MANY = 20  # from this many entities behind one relation on, only a few are drawn
+# Freebase's internal relations
 UNUSABLE = re.compile(r"type\.object\.(type|name)|common\.|freebase\.|.*sameAs")
-LARGEST = 100_000  # entities behind one relation, from which only the drawn ones count as read
+LARGEST = 100_000  # with more entities behind one relation, only the drawn ones count as read
 EXHAUSTED_HELP = "alone: no facts are handed on; facts: those that were found."
 RELATION_HELP = (
     "An entity of several scores relation times entity, as in ToG's code; else entity alone."
 )
 Scored = tuple[float, Path]
-# the entities behind a relation, ascending, the first edge to each, and the way
+# the entities behind a relation, ascending, the first edge to each, and the direction
 Behind = tuple[np.ndarray, np.ndarray, bool]
 
 
 @dataclass(frozen=True, repr=False)
 class ThinkOnGraph(Operator):
-    """The chains of triples that a model keeps while it walks from the seeds, at most `width` at each of `depth` hops.
+    """The chains of triples that a model keeps while it walks from the seeds.
 
-    At each hop: of the relations at the end of each chain, those to and those from it, the model rates the best `width`; of the
-    entities behind each of them again the best `width`, of 20 or more only `sample` drawn ones. A chain scores relation
-    times entity, a lone entity 1; the best `width` of all chains go on, those of score 0 never. Then a language model says
-    whether the facts suffice. They are handed on, the longest chains first, when it says yes, and when no chain can go on. If it
-    never does, `exhausted` decides: "alone" leaves the answer to what the language model knows by itself, as the paper does.
-    The subgraph is the part that was read. (Think-on-Graph, ICLR 2024, and its code. Not so here: replies are JSON
-    over numbered lists, at temperature 0 where the code prunes at 0.4, literals are entities too, and the rest of a list counts 0
-    without being rated.)
+    At most `width` chains are kept at each of `depth` hops. At each hop the model rates the
+    relations to and from the end of each chain and keeps the best `width`. It then rates the
+    entities behind each of them and again keeps the best `width`; of 20 or more entities only
+    `sample` drawn ones are rated. The score of a chain is relation times entity; a single entity
+    scores 1. The best `width` of all chains go on, but never those of score 0.
 
-    A reply without ratings of relations ends that chain; without ratings of entities each of n gets 1 / n. A relation is not
-    walked back the way it just came. `model` may also be a scorer: the code's BM25 and sentence embeddings. On documents, where no
-    language model is to be asked, the code's sentence embeddings rate, and the facts are handed on after the last hop.
+    Then a language model says whether the facts suffice. If it says yes, or if no chain can go on,
+    the facts are returned, the longest chains first. If it never says yes, `exhausted` decides:
+    with "alone" the language model answers from its own knowledge, as in the paper. The subgraph is
+    the part that was read.
 
-    >>> first = says('{"ratings": [{"number": 1, "score": 10}], "sufficient": "no"}')  # the first of r0 and r1, then r2
-    >>> answers("ThinkOnGraph(depth=2, exhausted='facts', direction='out')", "A", models=first)
+    Think-on-Graph, ICLR 2024, and its code. Differences: replies are JSON over numbered lists;
+    temperature is 0, while the code prunes at 0.4; literals are entities too; the rest of a list
+    counts 0 without a rating.
+
+    A reply without ratings of relations ends its chain. A reply without ratings of entities gives
+    each of n entities 1 / n. A relation is not walked back in the direction it just came. `model`
+    may also be a scorer: the code's BM25 and sentence embeddings. On documents, if no language
+    model may be asked, the code's sentence embeddings rate, and the facts are returned after the
+    last hop.
+
+    >>> # the first of r0 and r1, then r2
+    >>> first = says('{"ratings": [{"number": 1, "score": 10}], "sufficient": "no"}')
+    >>> line = "ThinkOnGraph(depth=2, exhausted='facts', direction='out')"
+    >>> answers(line, "A", models=first)
     ['A -> r0 -> B -> r2 -> C', 'A -> r0 -> B']
     """
 
@@ -96,7 +106,8 @@ class ThinkOnGraph(Operator):
             and (self.model, self.exhausted) != WITHOUT
         ):
             recorder.notes.append(
-                "No language model is asked: the encoder rates, and nobody says when the facts suffice."
+                "No language model is asked: the encoder rates, and nobody says when the facts "
+                "suffice."
             )
             return replace(self, model=WITHOUT[0], exhausted=WITHOUT[1]).apply(state, ctx, recorder)
         walk = _Walk(self, state, ctx, recorder)
@@ -115,7 +126,8 @@ class ThinkOnGraph(Operator):
         )
         if not enough and chains and self.exhausted == "alone":
             recorder.notes.append(
-                f"After {self.depth} hops the model still wanted more; it answers from what it knows, as in the paper."
+                f"After {self.depth} hops the model still wanted more; it answers from what it "
+                "knows, as in the paper."
             )
             recorder.before_cut, found = found, Ranking("path", (), ())
         return state.replace(subgraph=walk.read(), paths=found)
@@ -126,7 +138,7 @@ class ThinkOnGraph(Operator):
 
 
 class _Walk:
-    """One question's walk: what was read of the graph, and what the models said."""
+    """The walk of one question and the part of the graph it read."""
 
     def __init__(self, operator: ThinkOnGraph, state: State, ctx: Context, recorder: Recorder):
         self.operator, self.ctx, self.recorder = operator, ctx, recorder
@@ -136,7 +148,7 @@ class _Walk:
         self.edges: set[int] = set()
 
     def hop(self, chains: list[Path], number: int) -> list[Scored]:
-        """The best chains one step longer, best first."""
+        """Return the best chains with one more step, best first."""
         grown: list[Scored] = []
         for chain in chains:
             name = self.ctx.graph.node_name(chain.end)
@@ -161,7 +173,10 @@ class _Walk:
         return best
 
     def enough(self, paths: list[Path]) -> bool:
-        """Whether the language model says that the facts found so far suffice; never where none is to be asked on documents."""
+        """Return whether the language model says that the facts found so far suffice.
+
+        It is False on documents if no language model may be asked.
+        """
         if not self.ctx.answering and self.ctx.graph.columns.of_texts:
             return False
         texts = self.ctx.graph.texts(paths)
@@ -173,19 +188,19 @@ class _Walk:
         return said
 
     def read(self) -> Subgraph:
-        """The part of the graph that was read."""
+        """Return the part of the graph that was read."""
         return Subgraph(
             np.array(sorted(self.nodes), np.int64), np.array(sorted(self.edges), np.int64)
         )
 
     def _relations(self, chain: Path, start: str) -> Iterator[tuple[float, Behind]]:
-        """The relations kept at the end of a chain: their scores, and what is behind each."""
+        """Yield the relations kept at a chain's end, each with its score and entities."""
         graph = self.ctx.graph
         steps = graph.steps_from(np.array([chain.end]), self.operator.direction)
         codes = 2 * steps.relations + ~steps.forward
         came = None
         if len(chain):
-            # the way back
+            # the relation that leads back
             came = 2 * int(graph.triples(np.array(chain.edges[-1:]))[1][0]) + chain.forward[-1]
         names = {
             code: graph.relation_names[code >> 1]
@@ -203,14 +218,17 @@ class _Walk:
             yield score, (nodes, steps.edges[here[first]], not keys[position] & 1)
 
     def _entities(self, behind: Behind, relation_score: float, start: str):
-        """(score, step) for the entities kept behind one relation."""
+        """Return (score, step) for the entities kept behind one relation."""
         nodes, edges, forward = behind
         if len(nodes) >= MANY:
             drawn = np.sort(
                 self.rng.choice(len(nodes), min(self.operator.sample, len(nodes)), replace=False)
             )
             if len(nodes) > LARGEST:
-                note = f"Of {len(nodes):,} entities behind one relation only those drawn count as read."
+                note = (
+                    f"Of {len(nodes):,} entities behind one relation only those drawn count as "
+                    "read."
+                )
                 self.recorder.notes += [note] if note not in self.recorder.notes else []
                 nodes, edges, drawn = nodes[drawn], edges[drawn], np.arange(len(drawn))
         else:
@@ -226,14 +244,17 @@ class _Walk:
         names = self.ctx.graph.names(step[0] for step in steps)
         scores = None if all(map(unnamed, names)) else self._scores("node", start, names)
         even = dict.fromkeys(range(len(steps)), 1 / len(steps))
-        # without: the in-depth analysis' code
+        # weight 1 is the code of the In-depth Analysis
         weight = relation_score if self.operator.relation else 1.0
         return [
             (weight * score, steps[i]) for i, score in (even if scores is None else scores).items()
         ]
 
     def _scores(self, unit: str, start: str, texts: list[str]) -> dict[int, float] | None:
-        """Position -> score of the best `width`; None where the model's reply cannot be read."""
+        """Return the score of each of the best `width` positions.
+
+        Returns None if the model's reply cannot be read.
+        """
         operator, task = self.operator, replace(self.task, unit=unit)
         if not texts:
             return {}

@@ -1,4 +1,7 @@
-"""Path retrieval hop by hop from each seed, by the newest triple of each path: a beam search, or a tree that reaches each node once."""
+"""Path retrieval from each seed by the newest triple of each path.
+
+The search is a beam search, or a tree that reaches each node once.
+"""
 
 from __future__ import annotations
 
@@ -17,29 +20,36 @@ from core.operators.refine import picked
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State
 
-# the paths kept at a hop, and the frontier in the model's order where it has one
+# the paths kept at a hop, and the frontier in the model's order if it has one
 Grown = tuple[Ranking, Ranking | None]
 
 
 @dataclass(frozen=True, repr=False)
 class TreePaths(Operator):
-    """The branches of a tree grown from each seed, of whose frontier a model keeps the best `width` triples at each hop.
+    """The branches of a tree grown from each seed, the best `width` triples per hop.
 
-    Only the newest triple is scored, as `A, r, B`; scores do not accumulate. Branches are handed on whole, in order of
-    finding, without their beginnings; one of which no extension is kept is lost (LEGO-GraphRAG v1, iterative path
-    filtering, instances 9 to 14: width 128; 3 hops is the default of its code, as the paper names none).
+    A model chooses the triples. Only the newest triple is scored, as `A, r, B`; scores do not
+    accumulate. Whole branches are returned in order of finding, without their beginnings. A branch
+    is lost if none of its extensions is kept. (LEGO-GraphRAG v1, iterative path filtering,
+    instances 9 to 14: width 128; 3 hops is the default of its code, as the paper names none.)
 
-    reading "paper": a plain beam search, as section 4.1 describes it: several branches may end in one node, by other ways
-    or other relations, and the best `width` are kept. No branch visits a node twice, which the paper leaves open: scored
-    by the newest triple alone, the step back would be as good as the step there. The model is asked at every hop and its
-    pick is final; a branch that cannot grow is handed on, and so are all where the model picks nothing. reading "code": every
-    node is reached at most once in a tree; a node counts as reached once it is seen, also where its triple is then dropped,
-    and the first triple to it is the only one; a frontier of at most `width` is kept unasked; of a pick without scores that
-    is larger than `width` a sample is drawn, a smaller one is filled up in frontier order; only branches of all `hops` and
-    those that end in a node without any step are handed on, so that branches cut short are lost.
+    reading "paper" is a plain beam search, as section 4.1 describes it. Several branches may end in
+    one node, and the best `width` are kept. No branch visits a node twice. The paper leaves this
+    open; but with scores of the newest triple alone, the step back would score as high as the step
+    there. The model is asked at every hop, and its choice is final. A branch that cannot grow is
+    returned, and so are all branches if the model picks nothing.
+
+    reading "code" reaches every node at most once in a tree. A node counts as reached once it is
+    seen, even if its triple is dropped later, and only the first triple to it is used. A frontier
+    of at most `width` is kept without asking. If the model picks more than `width` without scores,
+    a sample is drawn; if it picks fewer, the rest is filled up in frontier order. Only branches of
+    all `hops`, and those that end in a node without any step, are returned; shorter branches are
+    lost.
 
     >>> table = {"A, r1, C": 0.8, "C, r4, D": 0.9}
-    >>> answers("EgoNetwork() >> TreePaths(hops=2, width=1, direction='out')", "A", models=scores(table))
+    >>> answers(
+    ...     "EgoNetwork() >> TreePaths(hops=2, width=1, direction='out')", "A", models=scores(table)
+    ... )
     ['A -> r1 -> C -> r4 -> D']
     """
 
@@ -68,11 +78,12 @@ class TreePaths(Operator):
         tree = parse(self.model)
         if self.reading == "code" and isinstance(tree, Call) and tree.name == "supplement":
             raise BadParameter(
-                "TreePaths in the code's reading fills up in frontier order itself; give it the chooser without supplement."
+                "TreePaths in the code's reading fills up in frontier order itself; give it the "
+                "chooser without supplement."
             )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        assert state.subgraph is not None  # a line is refused where nothing wrote what is read
+        assert state.subgraph is not None  # a line in which nothing writes it is refused
         local, found = Local(ctx.graph, state.subgraph, self.direction), []
         seeds = [seed for seed in dict.fromkeys(state.seeds) if seed in state.subgraph]
         for seed in seeds:
@@ -83,8 +94,9 @@ class TreePaths(Operator):
     def _grown(
         self, local, seed: int, label: str, state: State, ctx: Context, recorder: Recorder
     ) -> list[Path]:
-        """The branches of one seed's tree."""
-        beam, reached, done = [Path((seed,))], {seed}, []  # `reached` is of the code's reading
+        """Return the branches of one seed's tree."""
+        # `reached` is used only by the code's reading
+        beam, reached, done = [Path((seed,))], {seed}, []
         for hop in range(1, self.hops + 1):
             frontier = self._frontier(local, beam, reached)
             done += self._ended(local, beam, frontier)
@@ -106,8 +118,11 @@ class TreePaths(Operator):
         return done + beam
 
     def _frontier(self, local, beam: list[Path], reached: set[int]) -> list[Path]:
-        """Every branch with one more step to a node that it does not hold, `MOST_TEXTS` at most; in the code's reading the first
-        step to each node of the tree."""
+        """Return every branch with one more step to a new node.
+
+        In the code's reading it is the first step to each node of the tree. There are at most
+        `MOST_TEXTS`.
+        """
         frontier = []
         for path in beam:
             for near, edge, forward in local.lists[local.place(path.end)]:
@@ -121,7 +136,11 @@ class TreePaths(Operator):
         return frontier
 
     def _ended(self, local, beam: list[Path], frontier: list[Path]) -> list[Path]:
-        """The branches that end here: in the paper's reading all that cannot grow, in the code's those without any step."""
+        """Return the branches that end at this hop.
+
+        In the paper's reading they are all that cannot grow, in the code's reading those at a node
+        without any step.
+        """
         if self.reading == "code":
             return [path for path in beam if len(path) and not local.lists[local.place(path.end)]]
         growing = {(path.nodes[:-1], path.edges[:-1]) for path in frontier}
@@ -149,7 +168,11 @@ class TreePaths(Operator):
 
 
 def cut(choice: Choice, n: int, width: int, rng: np.random.Generator) -> Choice:
-    """The choice from `n` triples brought to `width` as v1's code does it: best scores, else a sample, or filled up in order."""
+    """Return a choice brought to `width` positions, as in v1's code.
+
+    Of more, the best by score are kept, or a sample if there are no scores. Fewer are filled up in
+    order.
+    """
     positions, scores = choice.positions, choice.scores
     if len(positions) > width:
         drawn = (
@@ -168,7 +191,10 @@ def cut(choice: Choice, n: int, width: int, rng: np.random.Generator) -> Choice:
 
 
 def newest(graph, paths: list[Path]) -> list[str]:
-    """The newest triple of each path as `A, r, B`, in the triple's own direction."""
+    """Return the newest triple of each path as `A, r, B`.
+
+    It is written in the triple's own direction.
+    """
     heads, relations, tails = (
         ids.tolist() for ids in graph.triples(np.array([path.edges[-1] for path in paths]))
     )

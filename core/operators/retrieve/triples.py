@@ -1,4 +1,4 @@
-"""Path retrieval of single triples: drawn at the question's entities, or nearest to the question in all of the graph."""
+"""Retrieval of single triples: drawn at the entities, or nearest to the question."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from core.types import Path, Ranking, State, Usage
 
 @dataclass(frozen=True, repr=False)
 class DrawnTriples(Operator):
-    """`keep` of the triples at the question's entities, drawn uniformly without replacement, as paths of one step from the entity.
+    """`keep` of the triples at the question entities, drawn uniformly without replacement.
 
-    Walk&Retrieve's baseline Vanilla RAG (section 3: five triples of all one-hop facts of the question's entities; after Sen et al. 2023).
+    Each is a path of one step from the entity. This is Walk&Retrieve's baseline Vanilla RAG
+    (section 3: five triples of all one-hop facts of the question's entities; after Sen et al.
+    2023).
 
     >>> sorted(answers("DrawnTriples(keep=2, direction='out')", "A"))  # all that lead from A
     ['A -> r0 -> B', 'A -> r1 -> C']
@@ -52,10 +54,11 @@ class DrawnTriples(Operator):
 
 @dataclass(frozen=True, repr=False)
 class NearestTriples(Operator):
-    """The `keep` triples of the whole graph whose vectors are nearest to the question's, as paths of one step.
+    """The `keep` triples of the whole graph whose vectors are nearest to the question's.
 
-    What the published code of Walk&Retrieve does for Vanilla RAG, where the paper draws at the question's entities, which this does not
-    look at. Paths come by (-cosine, edge). Raises StoreError where a large graph's triples are not encoded yet.
+    They are paths of one step, ordered by (-cosine, edge). The published code of Walk&Retrieve does
+    this for Vanilla RAG; the paper draws triples at the question entities, which are ignored here.
+    StoreError is raised if the triples of a large graph are not encoded yet.
 
     >>> answers("NearestTriples(keep=1)", question="E r5 A", models=scores({}))
     ['E -> r5 -> A']

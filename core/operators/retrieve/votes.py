@@ -1,4 +1,4 @@
-"""Path retrieval where facts have mediators: the chains at each entity, in words, vote for their ends."""
+"""Path retrieval in graphs with mediator nodes: relation chains vote for their ends."""
 
 from __future__ import annotations
 
@@ -31,24 +31,35 @@ WALKED_HELP = (
 PRICE_HELP = (
     "What a chain's score loses with each step, so that of chains as alike the shorter comes first."
 )
-CLOSE_HELP = "Scores so far apart make votes 2.7 times apart: the smaller, the less do chains count that are not the best."
+CLOSE_HELP = (
+    "Scores so far apart make votes 2.7 times apart: the smaller, the less do chains count that "
+    "are not the best."
+)
 SHARE_HELP = "What all chains of an entity to an end count beside the best of them."
 
 
 @dataclass(frozen=True, repr=False)
 class ChainVotes(Operator):
-    """The ends that the chains most like the question lead to, those that chains of several entities lead to first.
+    """The ends of the relation chains most similar to the question.
 
-    All chains that start at an entity are put into words and encoded on the spot, a passage through a mediator as one step, and
-    scored by late interaction as in `ChainRanking`, less `price` a step. A chain of score s weighs exp((s - best) / close).
-    An end's votes are, summed over the entities, the weight of the entity's best chain to it and `share` of the weight of all
-    its chains to it. Each end has a path for each entity, along the best chain; a path's score is its end's votes. In a graph
-    without mediators chain intersection decides. No training. Hopscope's own; the constants were chosen on questions of WebQSP
+    Ends of chains from several entities come first. All chains that start at an entity are put into
+    words and encoded now. A passage through a mediator counts as one step. Chains are scored by
+    late interaction as in `ChainRanking`, minus `price` a step. A chain of score s has the weight
+    exp((s - best) / close).
+
+    The votes of an end are summed over the entities: the weight of the entity's best chain to it,
+    plus `share` of the weight of all its chains to it. Each end has a path for each entity, along
+    the best chain. A path's score is the votes of its end. In a graph without mediators chain
+    intersection decides.
+
+    No training is needed. This is Hopscope's own. The constants were chosen on questions of WebQSP
     and CWQ whose text has an even MD5.
 
     >>> from core.graph.building.build import in_memory
-    >>> jobs = in_memory([("Ann", "job", "m.01"), ("m.01", "firm", "Ace"), ("m.01", "since", "1999")], "jobs")
-    >>> answers("ChainVotes(chains=1)", "Ann", graph=jobs, question="the firm of the job of Ann", models=scores({}))
+    >>> triples = [("Ann", "job", "m.01"), ("m.01", "firm", "Ace"), ("m.01", "since", "1999")]
+    >>> jobs = in_memory(triples, "jobs")
+    >>> line, question = "ChainVotes(chains=1)", "the firm of the job of Ann"
+    >>> answers(line, "Ann", graph=jobs, question=question, models=scores({}))
     ['Ann -> job -> m.01 -> firm -> Ace']
     """
 
@@ -85,7 +96,7 @@ class ChainVotes(Operator):
 
 @dataclass(frozen=True, eq=False)
 class Ballot:
-    """The chains from one entity with the named nodes they end at, their words and their scores."""
+    """The chains from one entity, with their named ends, words and scores."""
 
     seed: int
     chains: list[Chain]
@@ -94,7 +105,10 @@ class Ballot:
     scores: np.ndarray
 
     def votes(self, top: float, close: float, share: float) -> dict[int, tuple[float, int]]:
-        """For each end its votes and the place of the best chain to it; `top` is the best score of all entities' chains."""
+        """Return the votes of each end, and the position of its best chain.
+
+        `top` is the best score of the chains of all entities.
+        """
         order = np.argsort(-self.scores, kind="stable").tolist()
         weights = np.exp((self.scores - top) / close)
         best: dict[int, int] = {}
@@ -111,7 +125,7 @@ class Ballot:
 def _ballots(
     state: State, ctx: Context, recorder: Recorder, by: ChainVotes, into: np.ndarray
 ) -> list[Ballot]:
-    """What the chains at each entity have to say; entities without chains have none."""
+    """Return the ballots of the entities that have chains."""
     encoder = ctx.models.encoder(by.encoder)
     (question,) = token_vectors(
         encoder, [masked(ctx.graph, state.question.text, state.seeds)], ctx.watch
@@ -156,7 +170,10 @@ def _answers(graph, ends: np.ndarray, seeds: Sequence[int]) -> np.ndarray:
 def _paths(
     ballots: Sequence[Ballot], ctx: Context, recorder: Recorder, by: ChainVotes
 ) -> dict[Path, float]:
-    """The paths by (-votes of their end, end), of an end those along the best chain first, with the votes."""
+    """Return the paths with their votes, by (-votes of their end, end).
+
+    Of one end, the path along the best chain comes first.
+    """
     top = max((float(ballot.scores.max()) for ballot in ballots), default=0.0)
     votes: dict[int, float] = defaultdict(float)
     ways: dict[int, list[tuple[float, int, int]]] = defaultdict(list)
@@ -164,9 +181,8 @@ def _paths(
         for end, (weight, chain) in ballot.votes(top, by.close, by.share).items():
             votes[end] += weight
             ways[end].append((-float(ballot.scores[chain]), place, chain))
-    wanted: dict[
-        tuple[int, int], list[int]
-    ] = {}  # for each entity's chain the ends it is to lead to
+    # for each chain of an entity, the ends to which it is walked
+    wanted: dict[tuple[int, int], list[int]] = {}
     order = sorted(votes, key=lambda end: (-round(votes[end], 9), end))
     left = by.keep
     for end in order:
@@ -206,7 +222,7 @@ def _walked(
     recorder: Recorder,
     by: ChainVotes,
 ) -> dict[int, Path]:
-    """For each of these ends the path to it along one chain of an entity."""
+    """Return the paths to these ends along one chain of an entity."""
     front = walk(ctx.graph, (ballot.seed,), ballot.chains[place], by.direction, ctx.watch)
     reached = [end for end in ends if end in front.now] if front is not None else []
     paths = front.paths(reached) if front is not None and reached else []

@@ -1,4 +1,4 @@
-"""Path retrieval from a walk corpus: the nodes whose walks are nearest to the question, then the nearest walks of each."""
+"""Path retrieval from a walk corpus: the best nodes, then their best walks."""
 
 from __future__ import annotations
 
@@ -24,23 +24,31 @@ LENGTH_HELP = "Longest walk, in steps."
 UNIQUE_HELP = "Whether a random walk that is drawn twice counts once. The paper counts it twice."
 KEEP_HELP = "How many walks are kept of each node, or of all."
 PER_HELP = "node: so many walks of each node (the paper); all: so many over all nodes (its code)."
-VERBALISER_HELP = "Who puts walks into sentences: a template, or a chat model by its role or name, asked once for each walk that is read."
+VERBALISER_HELP = (
+    "Who puts walks into sentences: a template, or a chat model by its role or name, asked once "
+    "for each walk that is read."
+)
 TEMPLATE = "template"
 SEED_HELP = "Of the draws of random walks; another one has vectors of its own."
 
 
 @dataclass(frozen=True, repr=False)
 class NodesThenWalks(Operator):
-    """The `keep` walks nearest to the question of each of the `nodes` nodes whose walks, one after the other, are nearest to it.
+    """The `keep` nearest walks of each of the `nodes` nodes nearest to the question.
 
-    Walk&Retrieve, section 2: every node of the graph has a corpus of walks, each said as a sentence; a node's vector is that of its
-    sentences joined, as much of them as the encoder reads. The question's entities are not looked at. Sentences are made by a template
-    or, as in the paper, by a `verbaliser`, one call for each different walk that is read, kept on disk; the answer then reads what it
-    wrote. The walks of the chosen nodes are encoded on the spot, so that only the nodes' vectors are kept. Drawn copies of a
-    walk take places among the `keep` and are shown once. Paths come by (-cosine, path), `nodes` by their own cosine.
-    Raises StoreError where a large graph's walks are not encoded yet.
+    Walk&Retrieve, section 2: every node of the graph has a corpus of walks, each written as a
+    sentence. A node's vector is that of its joined sentences, as much of them as the encoder reads.
+    The question entities are ignored. A template writes the sentences or, as in the paper, a
+    `verbaliser`: one call for each different walk that is read, kept on disk. The answer then reads
+    what it wrote.
 
-    >>> answers("NodesThenWalks(strategy='breadth-first', length=1, nodes=1, keep=2)", question="what does E r5", models=scores({}))
+    The walks of the chosen nodes are encoded now, so only the nodes' vectors are stored. A walk
+    that was drawn several times counts several times among the `keep` and is shown once. Paths are
+    ordered by (-cosine, path), nodes by their own cosine. StoreError is raised if the walks of a
+    large graph are not encoded yet.
+
+    >>> line = "NodesThenWalks(strategy='breadth-first', length=1, nodes=1, keep=2)"
+    >>> answers(line, question="what does E r5", models=scores({}))
     ['E -> r5 -> A']
     """
 
@@ -69,7 +77,7 @@ class NodesThenWalks(Operator):
 
     @property
     def plan(self) -> WalkPlan:
-        """Which walks a node has."""
+        """The plan of the walks of each node."""
         return WalkPlan(
             self.strategy, self.walks, self.length, self.direction, self.unique, self.seed
         )
@@ -85,7 +93,8 @@ class NodesThenWalks(Operator):
         chosen, scores = corpus.nearest(question, self.nodes)
         nodes = Ranking("node", tuple(chosen.tolist()), tuple(scores.tolist()))
         recorder.notes.append(
-            f"The nearest of {len(corpus.nodes):,} nodes with walks: {', '.join(ctx.graph.names(chosen))}."
+            f"The nearest of {len(corpus.nodes):,} nodes with walks: "
+            f"{', '.join(ctx.graph.names(chosen))}."
         )
         drawn = [walks_from(ctx.graph, node, self.plan) for node in nodes.items]
         found = self._nearest(question, drawn, encoder, words, ctx, recorder)
@@ -103,12 +112,13 @@ class NodesThenWalks(Operator):
         recorder.usage += written.usage
         if written.silent:
             recorder.notes.append(
-                f"Of {written.silent} walks the language model told nothing; the template says them."
+                f"Of {written.silent} walks the language model told nothing; the template says "
+                "them."
             )
         return after.replace(reports=reports)
 
     def _writer(self, ctx: Context) -> VerbalisedWalks | None:
-        """The sentences of a language model; None where the template makes them."""
+        """Return the language model's writer of sentences, or None for the template."""
         if self.verbaliser == TEMPLATE:
             return None
         role = self.verbaliser
@@ -129,7 +139,7 @@ class NodesThenWalks(Operator):
         ctx: Context,
         recorder: Recorder,
     ) -> list[tuple[Path, float]]:
-        """All walks of the chosen nodes with their cosines, by (-cosine, path)."""
+        """Return all walks of the chosen nodes with their cosines, by (-cosine, path)."""
         different = list(dict.fromkeys(walk for walks in drawn for walk in walks))
         vectors = encoder.encode(words(different), ctx.watch)
         recorder.usage += Usage(texts=len(different))
@@ -145,7 +155,7 @@ class NodesThenWalks(Operator):
 
 
 def _of_each(found: list[tuple[Path, float]], keep: int) -> list[tuple[Path, float]]:
-    """The first `keep` walks of each node, in their order."""
+    """Return the first `keep` walks of each node, in their order."""
     taken: dict[int, int] = {}
     selected = []
     for walk, score in found:
@@ -156,6 +166,6 @@ def _of_each(found: list[tuple[Path, float]], keep: int) -> list[tuple[Path, flo
 
 
 def _ranked(found: list[tuple[Path, float]]) -> Ranking:
-    """Each walk once, with its score."""
+    """Return the ranking of the walks, each once, with their scores."""
     scores = dict(found)
     return Ranking("path", tuple(scores), tuple(scores.values()))

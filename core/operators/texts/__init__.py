@@ -1,1 +1,1 @@
-"""Retrieval on graphs made of texts: hits of each kind, and answers from tables of them."""
+"""Operators on graphs made of texts: retrieval of hits, and answers from them."""

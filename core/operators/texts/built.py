@@ -1,4 +1,4 @@
-"""On which graph a line stands."""
+"""The operator that names the graph of a line on texts."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from core.parameters import param
 from core.types import State
 
 TREE = "summaries and passages"
-# of kinds of graph in which they are no entities
+# words for the nodes, by kind of graph, if they are no entities
 NODES = {"links": "documents", "passage": "passages", "tree": TREE, "tree-k": TREE}
 
 
 @dataclass(frozen=True, repr=False)
 class BuiltGraph(Operator):
-    """The line stands on the graph that `build` made of the corpus.
+    """The graph that `build` made of the corpus; the line runs on it.
 
-    Lanes of one question may stand on different graphs of its corpus. The graph is opened before the first operator runs; a line that
-    begins so is no line for a graph of triples.
+    Lanes of one question may run on different graphs of its corpus. The graph is opened before the
+    first operator runs. A line that begins with this operator cannot run on a graph of triples.
 
-    >>> retrieve("BuiltGraph(build='tkg')", graph=story).trace[0].notes  # the harness hands the graph over, whatever its build
+    >>> # the test hands the graph over, whatever its build
+    >>> retrieve("BuiltGraph(build='tkg')", graph=story).trace[0].notes
     ('story: 5 entities, 4 relations, 4 chunks, 3 communities.',)
     """
 
@@ -32,14 +33,16 @@ class BuiltGraph(Operator):
     build: str = param(
         "chunks",
         "Graph",
-        "A kind of graph, of which the best that is built is taken; or one build, by its name or line.",
+        "A kind of graph, of which the best that is built is taken; or one build, by its name or "
+        "line.",
         known=lambda: (*KINDS, *catalogue()),
     )
 
     mended: bool = param(
         True,
         "Mended",
-        "With the merges that are saved for the corpus (Texts, Mend); without them it is the graph as it was built.",
+        "With the merges that are saved for the corpus (Texts, Mend); without them it is the "
+        "graph as it was built.",
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
@@ -63,7 +66,13 @@ class BuiltGraph(Operator):
         return NODES.get(kind, "")
 
     def words(self) -> str:
-        return f"on the {KINDS.get(self.build, f'graph “{self.build}”')}{'' if self.mended else ' as it was built'}"
+        return (
+            f"on the {KINDS.get(self.build, f'graph “{self.build}”')}"
+            f"{'' if self.mended else ' as it was built'}"
+        )
 
     def plain_words(self) -> str:
-        return f"searches the {KINDS.get(self.build, f'graph “{self.build}”')}{'' if self.mended else ' as it was built'}"
+        return (
+            f"searches the {KINDS.get(self.build, f'graph “{self.build}”')}"
+            f"{'' if self.mended else ' as it was built'}"
+        )

@@ -1,4 +1,4 @@
-"""Chunks by what they tell: of relations, of the entities found together in them."""
+"""Chunks chosen by the relations and entities that they mention."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ BUDGET_HELP = "How many tokens they may have together; 0 is no limit."
 
 @dataclass(frozen=True, repr=False)
 class ChunksOfRelations(Operator):
-    """The chunks that tell of the relations found, those of the best relation first, within a budget of tokens.
+    """The chunks that state the retrieved relations, those of the best relation first.
 
-    In-depth analysis, chunk operator FromRel (LightRAG's global search): the union of their source chunks in the order of the
-    first relation that names each, cut at 4,000 tokens. A chunk has the score of that relation.
+    In-depth analysis, chunk operator FromRel (LightRAG's global search): the union of the
+    relations' source chunks, in the order of the first relation that names each, cut at a budget of
+    4,000 tokens. A chunk has the score of that relation.
 
     >>> line = "EmbedQuery() >> VectorRelations(keep=1) >> ChunksOfRelations()"
     >>> found = retrieve(line, graph=story, question="the nephew", models=scores({})).chunks
@@ -56,15 +57,18 @@ class ChunksOfRelations(Operator):
 
 @dataclass(frozen=True, repr=False)
 class ChunksByOccurrence(Operator):
-    """Chunks in which entities found occur together, within a budget of tokens.
+    """Chunks in which the retrieved entities occur together, within a budget of tokens.
 
-    In-depth analysis, chunk operator Occurrence. `reading` "paper": for each relation found, a chunk that holds both of
-    its ends gets 1; the best `keep`. "code", as nano-graphrag and LightRAG: the chunks of the entities found, those of the first entity
-    first, among these by the number of its neighbours that they hold too; the score is minus the entity's rank plus that as a fraction.
+    In-depth analysis, chunk operator Occurrence. With `reading` "paper", a chunk gets 1 for each
+    retrieved relation of which it holds both ends; the best `keep` are taken. With "code", as in
+    nano-graphrag and LightRAG, the chunks of the retrieved entities are taken, those of the first
+    entity first. Among these they are ordered by the number of its neighbours that they hold too.
+    The score is minus the entity's rank, plus that number as a fraction.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> IncidentRelations() >> ChunksByOccurrence()"
     >>> found = retrieve(line, graph=story, question="Cratchit", models=scores({})).chunks
-    >>> story.columns.chunks.texts("id", found.items), found.scores  # Cratchit and Scrooge: 1 and 2; Tim and Cratchit: 2
+    >>> # Cratchit and Scrooge: 1 and 2; Tim and Cratchit: 2
+    >>> story.columns.chunks.texts("id", found.items), found.scores
     (['carol#2', 'carol#1'], (2.0, 1.0))
     """
 
@@ -99,13 +103,16 @@ class ChunksByOccurrence(Operator):
 
 @dataclass(frozen=True, repr=False)
 class ChunksOfHits(Operator):
-    """The chunks that tell of the entities found and of the relations found, each by its own cosine with the question, taken in turn.
+    """The chunks of the retrieved entities and relations, by cosine with the question.
 
-    LightRAG as its program is today (1.5). Of n entities the `each` * n / 2 nearest chunks; of the relations those that the entities did
-    not bring, as many for each relation that brings one. Chunks found before, as by its mixed search, come first in each turn.
+    This is LightRAG as its program is today (1.5). Of n entities the `each` * n / 2 nearest chunks
+    are taken. Of the relations those chunks are taken that the entities did not bring, as many for
+    each relation that brings one. Both lists are taken in turn. Chunks retrieved before, as by its
+    mixed search, come first in each turn.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> IncidentRelations() >> ChunksOfHits(keep=1)"
-    >>> found = retrieve(line, graph=story, question="Was Tim lame, the son of Cratchit?", models=scores({})).chunks
+    >>> question = "Was Tim lame, the son of Cratchit?"
+    >>> found = retrieve(line, graph=story, question=question, models=scores({})).chunks
     >>> story.columns.chunks.texts("id", found.items)
     ['carol#2']
     """
@@ -153,7 +160,7 @@ class ChunksOfHits(Operator):
     def _cosines(
         self, state: State, rows: set[int], ctx: Context, recorder: Recorder
     ) -> dict[int, float]:
-        """How near the chunks of these rows are to the question."""
+        """Return the cosine of the question and the chunks of these rows."""
         if not rows:
             return {}
         encoder, asked = ctx.models.encoder(self.encoder), np.array(sorted(rows), np.int64)
@@ -172,7 +179,7 @@ class ChunksOfHits(Operator):
 
 
 def _both_ends(graph: KnowledgeGraph, relations: Ranking | None) -> dict[int, float]:
-    """For each chunk the number of relations of which it holds both ends."""
+    """Return the number of relations with both ends in each chunk."""
     heads, _, tails = graph.triples(np.array(relations.items if relations else (), np.int64))
     rows, counts = chunks_of(graph, "nodes"), Counter[int]()
     for head, tail in zip(heads.tolist(), tails.tolist()):
@@ -181,7 +188,10 @@ def _both_ends(graph: KnowledgeGraph, relations: Ranking | None) -> dict[int, fl
 
 
 def _beside(graph: KnowledgeGraph, nodes: Ranking | None, ctx: Context) -> dict[int, float]:
-    """For each chunk minus the rank of the first entity found that it holds, plus the share of that one's neighbours there."""
+    """Return the score of each chunk by its first retrieved entity.
+
+    The score is minus the entity's rank, plus the share of the entity's neighbours in the chunk.
+    """
     rows = chunks_of(graph, "nodes")
     best: dict[int, float] = {}
     for rank, node in enumerate(nodes.items if nodes else ()):
@@ -196,7 +206,7 @@ def _beside(graph: KnowledgeGraph, nodes: Ranking | None, ctx: Context) -> dict[
 def _within(
     graph: KnowledgeGraph, scores: dict[int, float], budget: int, keep: int, recorder: Recorder
 ) -> Ranking:
-    """The best chunks that have room; the trace remembers the order before."""
+    """Return the best chunks within the budget, and record the full order."""
     order = ranked("chunk", list(scores), list(scores.values()), keep and max(BEFORE_CUT, keep))
     recorder.before_cut, order = order.head(max(BEFORE_CUT, keep)), order.head(keep or len(order))
     room = (

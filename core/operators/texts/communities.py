@@ -1,4 +1,4 @@
-"""Communities by their members, and all of a level."""
+"""Communities of the retrieved entities, and all communities of a level."""
 
 from __future__ import annotations
 
@@ -20,17 +20,22 @@ BUDGET_HELP = "How many tokens their reports may have together; 0 is no limit."
 
 @dataclass(frozen=True, repr=False)
 class CommunitiesOfNodes(Operator):
-    """The communities that hold the entities found, by the rating of their reports.
+    """The communities that hold the retrieved entities, by the rating of their reports.
 
-    In-depth analysis, community operator Entity (LGraphRAG; section 6.1): the communities that contain the entities are ranked
-    by the relevance score that the language model gave them, which is the rating in the report. `reading` "paper" does so, and
-    ranks by the number of these entities where ratings are equal; "code", as the published code and nano-graphrag do, ranks by
-    that number first, then by rating. What decides second is added to the score as a fraction. A report written without
-    a language model is rated by the number of chunks that mention its community. Levels up to 2, 3,200 tokens of reports.
+    In-depth analysis, community operator Entity (LGraphRAG; section 6.1): communities that contain
+    the entities are ranked by the relevance score that the language model gave them, which is the
+    rating in the report. `reading` "paper" does so, and ranks equal ratings by the number of these
+    entities. "code", as in the published code and nano-graphrag, ranks by that number first, then
+    by rating. The second criterion is added to the score as a fraction.
+
+    A report written without a language model is rated by the number of chunks that mention its
+    community. The defaults are levels up to 2 and 3,200 tokens of reports.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> CommunitiesOfNodes()"
-    >>> found = retrieve(line, graph=story, question="Tim and Cratchit", models=scores({})).communities
-    >>> story.columns.communities.texts("title", found.items)  # both hold both; the family is rated higher
+    >>> question = "Tim and Cratchit"
+    >>> found = retrieve(line, graph=story, question=question, models=scores({})).communities
+    >>> # both hold both entities; the family is rated higher
+    >>> story.columns.communities.texts("title", found.items)
     ['Family', 'Scrooge and his circle']
     """
 
@@ -83,12 +88,14 @@ class CommunitiesOfNodes(Operator):
 
 @dataclass(frozen=True, repr=False)
 class CommunitiesAtLevel(Operator):
-    """All communities of a level and coarser ones, whatever the question: those told of in most chunks first, then by rating.
+    """All communities of a level and of coarser levels, whatever the question.
 
-    In-depth analysis, community operator Layer (GGraphRAG): the first 512 by occurrence, of these the ones rated `rating`
-    or more. Occurrence is the number of chunks that tell of a member; the score is that, the rating added as a fraction below 1.
+    In-depth analysis, community operator Layer (GGraphRAG): the first 512 by occurrence, of these
+    the ones rated `rating` or more. Occurrence is the number of chunks that mention a member. The
+    score is the occurrence, with the rating added as a fraction below 1.
 
-    >>> found = retrieve("CommunitiesAtLevel(level=1)", graph=story).communities  # counts of in 3, 3 and 2 chunks
+    >>> # members occur in 3, 3 and 2 chunks
+    >>> found = retrieve("CommunitiesAtLevel(level=1)", graph=story).communities
     >>> story.columns.communities.texts("title", found.items)
     ['Firm', 'Scrooge and his circle', 'Family']
     """
@@ -127,7 +134,7 @@ class CommunitiesAtLevel(Operator):
 
 
 def _communities(graph: KnowledgeGraph, recorder: Recorder) -> Table | None:
-    """The communities of the graph; None, with a note, where it has none."""
+    """Return the communities of the graph, or None with a note."""
     table = graph.columns.communities
     if table is None or not len(table):
         recorder.notes.append(f"The graph “{graph.name}” has no communities; it was built without.")
@@ -144,13 +151,16 @@ def _ratings(table: Table) -> np.ndarray:
 
 
 def _fraction(values: np.ndarray) -> np.ndarray:
-    """The values as fractions below 1, in the same order; 0 for those below 0."""
+    """Return the values as fractions below 1, in the same order.
+
+    Negative values become 0.
+    """
     values = np.maximum(values, 0.0)
     return values / (1.0 + (values.max() if len(values) else 0.0))
 
 
 def _occurrence(graph: KnowledgeGraph, members: Rows) -> np.ndarray:
-    """For each community the number of chunks that tell of one of its members, float64."""
+    """Return for each community the number of chunks that mention a member, float64."""
     rows, counts = chunks_of(graph, "nodes"), np.zeros(len(members))
     for community in range(len(members)):
         seen = np.zeros(n_chunks(graph), bool)

@@ -1,4 +1,4 @@
-"""Evidence from a knowledge graph: relations about linked entities, what a language model keeps of evidence, paths as hits."""
+"""Evidence from a knowledge graph: relations, chosen evidence, and paths as hits."""
 
 from __future__ import annotations
 
@@ -26,13 +26,16 @@ MODEL_HELP = "What picks: a language model, a scorer, or a combination."
 
 @dataclass(frozen=True, repr=False)
 class NeighbourRelations(Operator):
-    """The relations at the linked entities, those of the best linked first; where there are few, those at their neighbours after them.
+    """The relations at the linked entities, those of the best linked entity first.
 
-    DALK's neighbour evidence. Of one entity the heaviest come first. The analysis' code drops the last five of the
-    list; here all are kept. DALK's own code goes along relations alone, as `direction` "out" does.
+    If there are `few` or fewer, the relations at their neighbours follow. This is DALK's neighbour
+    evidence. The heaviest relations of an entity come first. The in-depth analysis' code drops the
+    last five of the list; here all are kept. DALK's own code follows relations only in their
+    direction, as `direction` "out" does.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> NeighbourRelations(few=1)"
-    >>> story.triple_texts(retrieve(line, graph=story, question="Fred", models=scores({})).relations.items)[:2]
+    >>> found = retrieve(line, graph=story, question="Fred", models=scores({})).relations
+    >>> story.triple_texts(found.items)[:2]
     ['Fred -> nephew of -> Scrooge', 'Cratchit -> works for -> Scrooge']
     """
 
@@ -62,7 +65,8 @@ class NeighbourRelations(Operator):
                 if node not in linked
             ]
             recorder.notes.append(
-                f"Only {len(found)} at the entities themselves; those at {len(further)} neighbours follow."
+                f"Only {len(found)} at the entities themselves; those at {len(further)} "
+                "neighbours follow."
             )
             found = list(dict.fromkeys([*found, *_at(ctx.graph, further, self.direction)]))
         recorder.before_cut = placed("triple", found)
@@ -70,7 +74,10 @@ class NeighbourRelations(Operator):
 
 
 class Chosen(Operator):
-    """What the two have in common: at most `keep` by `model`; where no language model is to be asked the first ones."""
+    """Base of operators that keep at most `keep` items by `model`.
+
+    The first items are kept if no language model may be asked.
+    """
 
     stage = "refine"
     without_model = True
@@ -107,14 +114,16 @@ class Chosen(Operator):
 
 @dataclass(frozen=True, repr=False)
 class ChoosePaths(Chosen):
-    """Of the paths found those that a language model keeps, at most `keep`, in its order.
+    """At most `keep` of the paths, chosen and ordered by a language model.
 
-    In-depth analysis, subgraph operator AgentPath: DALK's rerank. A reply that cannot be read keeps the first ones, which
-    is told. `model` may also be a scorer. Where no language model is to be asked the first ones are kept.
+    In-depth analysis, subgraph operator AgentPath: DALK's rerank. If a reply cannot be read, the
+    first paths are kept, with a note. `model` may also be a scorer. If no language model may be
+    asked, the first paths are kept.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> KhopPaths() >> ChoosePaths()"
     >>> models = picks("Cratchit -> works for -> Scrooge")
-    >>> story.texts(retrieve(line, graph=story, question="Cratchit and Scrooge", models=models).paths.items)
+    >>> state = retrieve(line, graph=story, question="Cratchit and Scrooge", models=models)
+    >>> story.texts(state.paths.items)
     ['Cratchit -> works for -> Scrooge']
     """
 
@@ -128,12 +137,13 @@ class ChoosePaths(Chosen):
 
 @dataclass(frozen=True, repr=False)
 class ChooseRelations(Chosen):
-    """Of the relations found those that a language model keeps, at most `keep`, in its order.
+    """At most `keep` of the relations, chosen and ordered by a language model.
 
-    DALK's rerank of neighbour evidence, with the same rules as `ChoosePaths`.
+    This is DALK's rerank of neighbour evidence, with the same rules as `ChoosePaths`.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> NeighbourRelations() >> ChooseRelations()"
-    >>> found = retrieve(line, graph=story, question="Fred", models=picks("Fred -> nephew of -> Scrooge")).relations
+    >>> models = picks("Fred -> nephew of -> Scrooge")
+    >>> found = retrieve(line, graph=story, question="Fred", models=models).relations
     >>> story.triple_texts(found.items)
     ['Fred -> nephew of -> Scrooge']
     """
@@ -148,12 +158,15 @@ class ChooseRelations(Chosen):
 
 @dataclass(frozen=True, repr=False)
 class HitsOfPaths(Operator):
-    """The entities and the relations of the paths found, as hits: what found paths on any graph can be followed by what reads hits.
+    """The entities and relations of the paths, as hits.
 
-    Hopscope's own, so that operators on paths (PageRank paths, beams, Think-on-Graph) stand in lines on documents: `ChunksFromRelations`
-    after it gives the passages that the paths rest on. Each has the score of its best path, of an order without scores 1, 1/2, 1/3.
+    With this, operators on paths (PageRank paths, beams, Think-on-Graph) can be followed by
+    operators that read hits. `ChunksFromRelations` after it gives the passages that the paths rest
+    on. This is Hopscope's own. Each hit has the score of its best path. In an order without scores
+    these are 1, 1/2, 1/3.
 
-    >>> state = retrieve("NamesInQuestion() >> LinkNames() >> KhopPaths() >> HitsOfPaths()", graph=story, question="Tim, Scrooge")
+    >>> line = "NamesInQuestion() >> LinkNames() >> KhopPaths() >> HitsOfPaths()"
+    >>> state = retrieve(line, graph=story, question="Tim, Scrooge")
     >>> sorted(story.names(state.nodes.items)), len(state.relations)
     (['Cratchit', 'Scrooge', 'Tim'], 2)
     """
@@ -179,7 +192,10 @@ class HitsOfPaths(Operator):
 
 
 def _at(graph: KnowledgeGraph, nodes: list[int], direction: str) -> list[int]:
-    """The edges at each node in turn, of one node the heaviest first, each edge once."""
+    """Return the edges at each node in turn, each edge once.
+
+    Of one node the heaviest edges come first.
+    """
     heavy, found = weights(graph), dict[int, None]()
     for node in nodes:
         edges = np.unique(graph.steps(node, direction)[1]).tolist()

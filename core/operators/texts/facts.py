@@ -1,4 +1,4 @@
-"""From facts to passages: PageRank in a graph of which passages are nodes as well."""
+"""Passages by PageRank in a graph of entities and passages, starting at facts."""
 
 from __future__ import annotations
 
@@ -19,20 +19,25 @@ from core.operators.texts.pagerank import SOLVED_UP_TO
 from core.parameters import param
 from core.types import Ranking, State
 
-BEST = 100  # passages that are to settle where PageRank is pushed
-SHELF = "walk among entities and passages"  # where its links are kept on their graph
+BEST = 100  # passages whose order must be exact if PageRank is approximated by a push
+SHELF = "walk among entities and passages"  # cache key of the links of this graph
 
 
 @dataclass(frozen=True, repr=False)
 class PassagesOfFacts(Operator):
-    """The passages of largest PageRank in a graph of entities and passages, restarted at the ends of the facts found and, a little, at
-    every passage.
+    """The passages of largest PageRank in a graph of entities and passages.
 
-    HippoRAG 2. An entity is restarted at by the mean over its facts of their score, divided by the number of its passages, the best `ends`
-    alone; a passage by `everywhere` times its own. A fact's and a passage's score is its cosine with the question, scaled to 0 .. 1 over
-    all of them. An edge of two entities weighs twice the facts of both, or twice the cosine of alike names in their place; one of an entity
-    and a passage that tells a fact of it 1; an entity of no fact has none. Where no fact was found passages are those nearest to the
-    question. On a graph of more than 250,000 edges PageRank is pushed until the best passages have settled, as a note says.
+    HippoRAG 2. The walk restarts at the ends of the retrieved facts and, with a small weight, at
+    every passage. The restart weight of an entity is the mean score of its facts, divided by the
+    number of its passages; only the best `ends` count. The restart weight of a passage is
+    `everywhere` times its score. The score of a fact or passage is its cosine with the question,
+    scaled to 0 .. 1 over all of them.
+
+    An edge of two entities weighs twice the number of facts that join them, or instead twice the
+    cosine of similar names. An edge of an entity and a passage that states a fact of it weighs 1.
+    An entity without a fact has no edges. If no fact was retrieved, the passages nearest to the
+    question are taken. On a graph of more than 250,000 edges PageRank is approximated by a push
+    until the best passages have settled, as a note says.
 
     >>> line = "EmbedQuery() >> VectorRelations(keep=1) >> PassagesOfFacts(keep=2)"
     >>> found = retrieve(line, graph=story, question="the nephew", models=scores({})).chunks
@@ -64,7 +69,7 @@ class PassagesOfFacts(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        # a line is refused where nothing wrote what is read
+        # a line in which nothing writes it is refused
         assert state.relations is not None and state.vector is not None
         graph, n = ctx.graph, ctx.graph.n_nodes
         if not n_chunks(graph):
@@ -101,10 +106,12 @@ def ends_of_facts(
     keep: int,
     recorder: Recorder,
 ) -> Ranking:
-    """The best `keep` ends of some relations, each with the mean over its relations of their scores, divided by the number of its passages.
+    """Return the best `keep` ends of some relations as restart nodes.
 
-    A relation's score is its cosine with the question's `vector`, scaled to 0 .. 1 over all relations that a text tells. Where not all
-    vectors are looked at, it is scaled between the nearest and the farthest that a search finds, as a note says.
+    The score of an end is the mean score of its relations, divided by the number of its passages. A
+    relation's score is its cosine with the question's `vector`, scaled to 0 .. 1 over all relations
+    that a text states. If an approximate search does not look at all vectors, it is scaled between
+    the nearest and the farthest that the search finds, as a note says.
     """
     graph, edges = ctx.graph, np.array(relations.items, np.int64)
     scores = _scores_of_facts(ctx, edges, vector, encoder, recorder)
@@ -124,7 +131,10 @@ def ends_of_facts(
 def _scores_of_facts(
     ctx: Context, edges: np.ndarray, vector: np.ndarray, encoder: str, recorder: Recorder
 ) -> np.ndarray:
-    """The scaled cosine of each edge, float64; 0 of one that no text tells."""
+    """Return the scaled cosine of each edge, float64.
+
+    It is 0 for an edge that no text states.
+    """
     graph, alike = ctx.graph, alike_in(ctx.graph)
     index = vector_index(graph, ctx.models.encoder(encoder), "relations", ctx.watch)
     if not index.approximate:
@@ -139,7 +149,8 @@ def _scores_of_facts(
         -float(index.nearest(-vector, 1, alike)[1][0]),
     )
     recorder.notes.append(
-        f"Scores of facts are scaled between the nearest and the farthest found, {high:.2f} and {low:.2f}."
+        "Scores of facts are scaled between the nearest and the farthest found, "
+        f"{high:.2f} and {low:.2f}."
     )
     scaled = np.clip((index.cosines(vector, edges) - low) / max(high - low, 1e-9), 0.0, 1.0)
     return np.where(np.isin(edges, alike), 0.0, scaled)
@@ -148,7 +159,10 @@ def _scores_of_facts(
 def _scaled(
     ctx: Context, vector: np.ndarray, encoder: str, of: Of, items: np.ndarray
 ) -> np.ndarray:
-    """The cosines of some chunks or relations with the question, scaled to 0 .. 1; all 1 where they are the same."""
+    """Return the cosines of chunks or relations with the question, scaled to 0 .. 1.
+
+    All are 1 if the cosines are equal.
+    """
     cosines = vector_index(ctx.graph, ctx.models.encoder(encoder), of, ctx.watch).cosines(
         vector, items
     )
@@ -157,13 +171,13 @@ def _scaled(
 
 
 def facts_of(graph: KnowledgeGraph) -> np.ndarray:
-    """The edges that a text tells: all but those of alike names."""
+    """Return the edges that a text states: all except those of similar names."""
     every = lambda: np.setdiff1d(np.arange(graph.n_edges), alike_in(graph), assume_unique=True)
     return graph.derived.once("edges that a text tells", None, every)
 
 
 def alike_in(graph: KnowledgeGraph) -> np.ndarray:
-    """The edges of alike names, which no text tells, ascending."""
+    """Return the edges between similar names, which no text states, ascending."""
     names = list(graph.relation_names)
     if SIMILAR not in names:
         return np.empty(0, np.int64)
@@ -176,13 +190,16 @@ def alike_in(graph: KnowledgeGraph) -> np.ndarray:
 
 
 def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray]:
-    """Each pair of a passage's row and an entity of which it tells a fact, once."""
+    """Return the pairs of a passage and an entity of whose facts it states one.
+
+    The passage is given by its row. Each pair is returned once.
+    """
     facts, rows = facts_of(graph), chunks_of(graph, "edges")
     heads, _, tails = graph.triples(facts)
     passages = rows.joined(facts)
     counts = rows.counts[facts]
     n = max(1, graph.n_nodes)
-    # one number a pair
+    # each pair encoded as one number
     found = np.unique(
         np.concatenate([passages * n + np.repeat(ends, counts) for ends in (heads, tails)])
     )
@@ -192,9 +209,12 @@ def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray
 def _page_rank(
     graph: Graph, shares: np.ndarray, damping: float, ctx: Context, recorder: Recorder
 ) -> np.ndarray:
-    """The PageRank of every entity and, behind them, every passage, which sums to 1; of a graph of more than `SOLVED_UP_TO` edges as exact
-    as the best passages need."""
-    from core.graph.pagerank.everywhere import pushed_everywhere  # brings numba
+    """Return the PageRank of every entity, then of every passage.
+
+    The values sum to 1. On a graph of more than `SOLVED_UP_TO` edges it is only as exact as the
+    best passages need.
+    """
+    from core.graph.pagerank.everywhere import pushed_everywhere  # loads numba
     from core.graph.pagerank.exact import solve
 
     links = _walk(graph)
@@ -216,16 +236,16 @@ def _page_rank(
 
 
 def _walk(graph: KnowledgeGraph) -> Links:
-    """The graph of entities and passages, arranged once."""
+    """Return the links of the graph of entities and passages, computed once."""
     return graph.derived.once(SHELF, "links", lambda: _links(graph))
 
 
 def _links(graph: KnowledgeGraph) -> Links:
-    """The graph of entities and passages, each edge both ways."""
+    """Return the links of entities and passages, each edge in both directions."""
     facts, alike, heavy = facts_of(graph), alike_in(graph), weights(graph)
     heavy = np.ones(graph.n_edges) if heavy is None else heavy
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
-    # an entity of no fact is no node there
+    # an entity without a fact is no node of this graph
     named = np.bincount(np.concatenate([heads[facts], tails[facts]]), minlength=graph.n_nodes) > 0
     alike = alike[named[heads[alike]] & named[tails[alike]]]
     pair = np.minimum(heads, tails) * graph.n_nodes + np.maximum(heads, tails)

@@ -1,4 +1,4 @@
-"""What operators on texts share: hits in their one order, budgets of tokens, words for the trace."""
+"""Helpers of operators on texts: ordered hits, token budgets and notes."""
 
 from __future__ import annotations
 
@@ -20,16 +20,19 @@ KIND_OF: dict[str, Kind] = {
     "chunks": "chunk",
     "communities": "community",
 }
-SHOWN_NAMES = 5  # hits that a note names
-DIGITS = 12  # of a score; what lies behind is the noise of arithmetic
-READ = 128  # texts of hits that are read together
-BEFORE_CUT = 1000  # hits that are remembered in the order before the cut
+SHOWN_NAMES = 5  # hits that are named in a note
+DIGITS = 12  # digits of a score; further ones are rounding errors
+READ = 128  # texts of hits that are read in one block
+BEFORE_CUT = 1000  # hits that are recorded in the order before the cut
 
 
 def ranked(
     kind: Kind, ids: Iterable[int] | np.ndarray, scores: Iterable[float] | np.ndarray, keep: int = 0
 ) -> Ranking:
-    """The `keep` best (all where 0) by (-score, id); scores that differ by the noise of arithmetic alone count as equal."""
+    """Return the best `keep` items by (-score, id); 0 keeps all.
+
+    Scores that differ only by rounding errors count as equal.
+    """
     items = np.asarray(list(ids) if not isinstance(ids, np.ndarray) else ids, np.int64)
     values = np.round(
         np.asarray(list(scores) if not isinstance(scores, np.ndarray) else scores, np.float64),
@@ -40,9 +43,11 @@ def ranked(
 
 
 class LazyRanking(Ranking):
-    """All hits of one kind, put in their order once somebody looks at it: the same as `ranked` gives of these ids and scores.
+    """All hits of one kind, sorted only when they are read.
 
-    Where a line has found hundreds of thousands, to sort them and make Python numbers of them is most of its time, and often nobody looks.
+    It equals `ranked` of the same ids and scores. If a line finds hundreds of thousands of hits,
+    sorting them and converting them to Python numbers takes most of its time, and often they are
+    never read.
 
     >>> import numpy as np
     >>> from core.operators.texts.hits import LazyRanking
@@ -51,8 +56,8 @@ class LazyRanking(Ranking):
     (3, (7,), (7, 4, 9), (1.0, 0.5, 0.5))
     """
 
-    ids: np.ndarray  # int64 [n], in whatever order
-    values: np.ndarray  # float64 [n], the score of each
+    ids: np.ndarray  # int64 [n], in any order
+    values: np.ndarray  # float64 [n], scores aligned with ids
 
     def __init__(self, kind: Kind, ids: np.ndarray, scores: np.ndarray):
         self.__dict__.update(
@@ -75,18 +80,21 @@ class LazyRanking(Ranking):
 
     @property
     def scores(self) -> tuple[float, ...] | None:
-        """Their scores."""
+        """The scores, aligned with `items`."""
         return self._ordered.scores
 
     def head(self, k: int) -> Ranking:
-        """The first `k` hits, for which the others are not sorted."""
+        """Return the first `k` hits without sorting the others."""
         if 0 < k < len(self):
             return ranked(self.kind, self.ids, self.values, k)
         return self._ordered.head(k)
 
 
 def arrays_of(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
-    """The ids (int64) and scores (float64) of numbered hits, in whatever order they lie; an order without scores counts down."""
+    """Return the ids (int64) and scores (float64) of numbered hits, in any order.
+
+    An order without scores gets descending scores.
+    """
     if isinstance(ranking, LazyRanking):
         return ranking.ids, ranking.values
     if ranking.scores is None:
@@ -97,14 +105,19 @@ def arrays_of(ranking: Ranking) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scores_of(ranking: Ranking, n: int) -> np.ndarray:
-    """The score of each of `n` things, float64; 0 for those that are no hit, 1 for every hit of an order without scores."""
+    """Return the score of each of `n` items, float64.
+
+    Items that are no hits have 0. In an order without scores every hit has 1.
+    """
     values = np.zeros(n)
     values[list(ranking.items)] = 1.0 if ranking.scores is None else ranking.scores
     return values
 
 
 def tokens(text: str) -> int:
-    """About how many tokens a text has: a letter of another script than the Latin one counts as one.
+    """Estimate the number of tokens of a text.
+
+    A letter that is not Latin counts as one.
 
     >>> from core.operators.texts.hits import tokens
     >>> tokens("fourteen chars"), tokens("圣诞")
@@ -115,7 +128,10 @@ def tokens(text: str) -> int:
 
 
 def fitting(texts: Iterable[str], budget: int) -> int:
-    """How many of the first texts fit into a budget of tokens; all where it is 0. The first that does not fit ends it."""
+    """Return how many of the first texts fit into a budget of tokens.
+
+    Counting ends at the first text that does not fit. A budget of 0 fits all.
+    """
     used = place = 0
     for text in texts:
         used += tokens(text)
@@ -128,10 +144,11 @@ def fitting(texts: Iterable[str], budget: int) -> int:
 def in_blocks(
     texts_of: Callable[[Sequence[int]], Sequence[str]], items: Sequence[int]
 ) -> Iterator[str]:
-    """The texts of items, a block of them read when it is wanted.
+    """Yield the texts of items, reading them in blocks when they are needed.
 
     >>> from core.operators.texts.hits import fitting, in_blocks
-    >>> fitting(in_blocks(lambda items: [f"Text {item}." for item in items], range(1000)), 7)  # two tokens each
+    >>> texts_of = lambda items: [f"Text {item}." for item in items]
+    >>> fitting(in_blocks(texts_of, range(1000)), 7)  # two tokens each
     3
     """
     for first in range(0, len(items), READ):
@@ -141,13 +158,16 @@ def in_blocks(
 def within(
     ranking: Ranking, texts_of: Callable[[Sequence[int]], Sequence[str]], budget: int
 ) -> Ranking:
-    """The first hits whose texts fit into a budget of tokens; all where it is 0. The first that does not fit ends it.
+    """Return the first hits whose texts fit into a budget of tokens.
 
-    As a text has a token at least, hardly ever more hits fit than there are tokens, so that the others need not be put in order.
+    A budget of 0 fits all. The first hit that does not fit ends the list. As a text has at least
+    one token, almost never do more hits fit than there are tokens. The others therefore need not be
+    sorted.
 
     >>> import numpy as np
     >>> from core.operators.texts.hits import LazyRanking, within
-    >>> within(LazyRanking("triple", np.arange(1000), np.ones(1000)), lambda items: [f"Text {item}." for item in items], 7).items
+    >>> texts_of = lambda items: [f"Text {item}." for item in items]
+    >>> within(LazyRanking("triple", np.arange(1000), np.ones(1000)), texts_of, 7).items
     (0, 1, 2)
     """
     if not budget:
@@ -160,7 +180,10 @@ def within(
 
 
 def unreported(graph: Any, found: Ranking) -> list[str]:
-    """A note on the communities without a report, for which the names of their members stand; none where each has one."""
+    """Return a note on communities without a report, if there are any.
+
+    The names of their members are used instead.
+    """
     table = graph.columns.communities
     bare = sum(not table.text("report", row) for row in found.items) if table is not None else 0
     if bare:
@@ -171,7 +194,7 @@ def unreported(graph: Any, found: Ranking) -> list[str]:
 
 
 def best_names(graph: Any, ranking: Ranking) -> str:
-    """The first hits by name with their scores, for a note."""
+    """Return the names and scores of the first hits, for a note."""
     first = ranking.head(SHOWN_NAMES)
     scores = [first.score(place) for place in range(len(first))]
     return "; ".join(

@@ -1,4 +1,4 @@
-"""Chains of the question's entities: DALK's path evidence."""
+"""Paths between the linked entities: DALK's path evidence."""
 
 from __future__ import annotations
 
@@ -15,16 +15,21 @@ from core.types import Path, Ranking, State
 
 @dataclass(frozen=True, repr=False)
 class KhopPaths(Operator):
-    """Paths between linked entities, each a shortest one from an entity to the nearest other one within `hops` edges.
+    """Shortest paths between linked entities, each from an entity to the nearest other one.
 
-    In-depth analysis, section 6.1, subgraph operator KhopPath: once a path is found its entities are removed, and the next one is sought
-    among those that are left; a path that is part of another one is merged with it. By `reading` “code”, DALK's own, a path goes on from
-    its end to the nearest entity that is left, as one chain, until none is in reach. An entity that is joined with none is no path. Of
-    equally near entities the one linked better comes first. The analysis' code searches 5 hops whatever is set and prints no path at all;
-    here paths are paths.
+    A path has at most `hops` edges. In-depth analysis, section 6.1, subgraph operator KhopPath:
+    once a path is found, its entities are removed, and the next one is sought among the rest. A
+    path that is part of another one is merged with it. With `reading` "code", DALK's own, a path
+    goes on from its end to the nearest entity that is left, as one chain, until none is in reach.
+
+    An entity that is joined with none gives no path. Of equally near entities the better linked one
+    comes first. The analysis' code always searches 5 hops and prints no path at all; here paths are
+    returned.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> KhopPaths()"
-    >>> story.texts(retrieve(line, graph=story, question="Tim and Scrooge", models=scores({})).paths.items)
+    >>> story.texts(
+    ...     retrieve(line, graph=story, question="Tim and Scrooge", models=scores({})).paths.items
+    ... )
     ['Scrooge -> works for_reverse -> Cratchit -> son of_reverse -> Tim']
     """
 
@@ -56,7 +61,10 @@ class KhopPaths(Operator):
         return state.replace(paths=Ranking("path", tuple(joined)))
 
     def _grown(self, chain: Path, waiting: list[int], ctx: Context) -> Path:
-        """The path from its start to the nearest entity that waits, by DALK's reading from one to the next."""
+        """Return the path from its start to the nearest waiting entity.
+
+        In DALK's reading it goes on from one entity to the next.
+        """
         while waiting:
             found = joins(ctx.graph, (chain.end,), waiting, self.hops, self.direction, ctx.watch)
             if not found:
@@ -74,7 +82,7 @@ class KhopPaths(Operator):
 
 
 def merged(paths: Sequence[Path]) -> list[Path]:
-    """The paths without those whose nodes another one passes in a row, in either direction.
+    """Return the paths that are no part of another one, in either direction.
 
     >>> from core.operators.texts.khop import merged
     >>> from core.types import Path
@@ -94,13 +102,16 @@ def merged(paths: Sequence[Path]) -> list[Path]:
 
 
 def _within(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
-    """Whether the nodes of one path stand in a row in another one, forwards or backwards."""
+    """Return whether one path runs along another, forwards or backwards."""
     runs = [whole[start : start + len(part)] for start in range(len(whole) - len(part) + 1)]
     return part in runs or part[::-1] in runs
 
 
 def _along(graph: KnowledgeGraph, chain: Path, nodes: list[int], direction: str) -> Path:
-    """The chain with the steps through these nodes, of which its end is the first; of parallel edges the first."""
+    """Return the chain extended through these nodes.
+
+    The first of them is the end of the chain. Of parallel edges the first is taken.
+    """
     for node, target in zip(nodes, nodes[1:]):
         near, edges, forward = graph.steps(node, direction)
         place = next(i for i, one in enumerate(near.tolist()) if one == target)

@@ -1,4 +1,4 @@
-"""From names to the entities of the graph that they mean."""
+"""The entities of the graph that the names in a question mean."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from core.types import Ranking, State, Usage
 
 @dataclass(frozen=True, repr=False)
 class LinkNames(Operator):
-    """For each name of the question the entity whose vector is nearest, where its cosine is `least` or more.
+    """The nearest entity for each name of the question, with a cosine of `least` or more.
 
-    In-depth analysis, node operator Link (the first hit for each name, whatever its score; HippoRAG, DALK, FastGraphRAG). A name that the
-    graph has just so, but for case, apostrophes and accents, is linked to that node with score 1, without a search; with `spelt` off it is
-    searched like the others, and may mean an entity of another name (fast-graphrag). Linked entities are the seeds of what follows.
+    In-depth analysis, node operator Link (the first hit for each name, whatever its score;
+    HippoRAG, DALK, FastGraphRAG). A name that the graph has, apart from case, apostrophes and
+    accents, is linked to that node with score 1, without a search. With `spelt` off it is searched
+    like the others, and may mean an entity of another name (fast-graphrag). The linked entities are
+    the seeds of the following operators.
 
     >>> line = "NamesInQuestion() >> LinkNames()"
     >>> story.names(retrieve(line, graph=story, question="Is Tim lame?", models=scores({})).seeds)
@@ -68,7 +70,7 @@ class LinkNames(Operator):
     def _nearest(
         self, wanted: list[str], ctx: Context, recorder: Recorder
     ) -> list[tuple[int, float]]:
-        """For each name the nearest entity and its cosine, where that is near enough."""
+        """Return for each name the nearest entity and its cosine, if near enough."""
         if not wanted or not ctx.graph.n_nodes:
             return []
         encoder = ctx.models.encoder(self.encoder)

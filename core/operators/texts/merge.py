@@ -1,4 +1,4 @@
-"""Hits of two searches brought together, and hits cut to a budget."""
+"""Operators that merge the hits of two searches, or cut hits."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from core.parameters import param
 from core.types import Ranking, State
 
 ORDER_HELP = (
-    "in turn: the best of the first search, the best of the second, and so on; first: all of the first, then what the second adds; "
-    "score: by the better of both scores; reciprocal rank: by the sum of 1 / (60 + rank) in each, which compares no scores."
+    "in turn: the best of the first search, the best of the second, and so on; first: all of the "
+    "first, then what the second adds; score: by the better of both scores; reciprocal rank: by "
+    "the sum of 1 / (60 + rank) in each, which compares no scores."
 )
 ORDERS = ("in turn", "first", "score", "reciprocal rank")
 RANK_OFFSET = 60  # reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)
-EVERY = "all"  # kinds of hits
+EVERY = "all"  # value of `of` that means all kinds of hits
 FIELD = {kind: field for field, kind in KIND_OF.items()}
 
 
 @dataclass(frozen=True, repr=False)
 class SetAside(Operator):
-    """The hits so far, set aside: what follows searches anew, and `Merge` brings both together.
+    """The hits so far, set aside for a new search; `Merge` joins both later.
 
-    For lines with two searches, such as LightRAG's hybrid one.
+    It serves lines with two searches, such as LightRAG's hybrid one.
 
     >>> state = retrieve("SparseChunks(keep=1) >> SetAside()", graph=story, question="the clerk")
     >>> state.chunks, [hits.items for hits in state.waiting]
@@ -48,10 +49,11 @@ class SetAside(Operator):
 
 @dataclass(frozen=True, repr=False)
 class Merge(Operator):
-    """The hits that were set aside and those found since, each once.
+    """The hits that were set aside and those retrieved since, each once.
 
-    In-depth analysis, the hybrid LightRAG, which joins both tables without repeats; LightRAG itself takes them in turn.
-    The merged hits are scored by their place, 1 for the first, 1/2 for the second; by "score" with the better of both.
+    In-depth analysis, the hybrid LightRAG, which joins both tables without repeats; LightRAG itself
+    takes them in turn. The merged hits are scored by their position, 1 for the first, 1/2 for the
+    second. With "score" they have the better of both scores.
 
     >>> line = "SparseChunks(keep=1) >> SetAside() >> SparseChunks(keep=2) >> Merge(order='first')"
     >>> retrieve(line, graph=story, question="the clerk Cratchit").chunks.items
@@ -80,12 +82,14 @@ class Merge(Operator):
 
 @dataclass(frozen=True, repr=False)
 class Truncate(Operator):
-    """The first hits of each kind that fit into a budget of tokens, and at most `keep` of them.
+    """The first hits of each kind within a token budget, at most `keep` of them.
 
-    LightRAG's and nano-graphrag's cut by tokens. The first hit that does not fit ends its list. What is told of a hit is counted, or with
-    `rows` its whole row in the prompt's tables, names as well, as LightRAG does today.
+    This is LightRAG's and nano-graphrag's cut by tokens. The first hit that does not fit ends its
+    list. The tokens of a hit's text are counted, or with `rows` those of its whole row in the
+    prompt's tables with names, as LightRAG does today.
 
-    >>> retrieve("SparseChunks(keep=2) >> Truncate(keep=1)", graph=story, question="the clerk Cratchit").chunks.items
+    >>> line, question = "SparseChunks(keep=2) >> Truncate(keep=1)", "the clerk Cratchit"
+    >>> retrieve(line, graph=story, question=question).chunks.items
     (1,)
     """
 
@@ -132,7 +136,10 @@ class Truncate(Operator):
 
 
 def merged(one: Ranking | None, other: Ranking | None, order: str) -> Ranking | None:
-    """Two rankings of one kind as one, in one of `ORDERS`; where one is None the other."""
+    """Return two rankings of one kind as one, in one of `ORDERS`.
+
+    If one of them is None, the other is returned.
+    """
     if one is None or other is None:
         return one or other
     if order == "score":
@@ -154,11 +161,11 @@ def merged(one: Ranking | None, other: Ranking | None, order: str) -> Ranking | 
 
 
 def placed(kind, items: Iterable[int]) -> Ranking:
-    """Items in an order of their own, each once, scored by their place: 1, 1/2, 1/3."""
+    """Return items in their order, each once, scored by position: 1, 1/2, 1/3."""
     found = tuple(dict.fromkeys(items))
     return Ranking(kind, found, tuple(1.0 / place for place in range(1, len(found) + 1)))
 
 
 def in_turn(*lists: Sequence[int]) -> list[int]:
-    """The first of each list, the second of each, and so on."""
+    """Return the first of each list, then the second of each, and so on."""
     return [item for row in zip_longest(*lists) for item in row if item is not None]

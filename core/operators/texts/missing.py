@@ -1,4 +1,4 @@
-"""Chunks beside those found, by the evidence that a language model finds missing."""
+"""Neighbours of the retrieved chunks, by the evidence that is missing."""
 
 from __future__ import annotations
 
@@ -26,15 +26,19 @@ ALONE_HELP = (
 
 @dataclass(frozen=True, repr=False)
 class MissingEvidence(Operator):
-    """Each chunk found, followed by the neighbours of it in the passage graph that share the rarest words with what is missing.
+    """Each retrieved chunk, followed by neighbours that share rare words with missing evidence.
 
-    KGP: for each chunk a language model writes what evidence it still needs; question and evidence together are sought
-    among its neighbours by TF-IDF, of which the best `keep` follow it. No chunk is taken twice; of a chunk without a neighbour left
-    `alone` decides. The analysis' code loses the neighbours on the way and searches all chunks; here they are minded. Where
-    no language model is to be asked the question alone is sought among the neighbours.
+    KGP: for each chunk a language model writes what evidence it still needs. Question and evidence
+    together are searched by TF-IDF among the chunk's neighbours in the passage graph, and the best
+    `keep` follow it. No chunk is taken twice. If a chunk has no neighbour left, `alone` decides.
+    The in-depth analysis' code loses the neighbours and searches all chunks; here only neighbours
+    are searched. If no language model may be asked, the question alone is searched among the
+    neighbours.
 
-    >>> found = retrieve("SparseChunks(keep=1) >> MissingEvidence()", graph=story, question="the clerk", models=says("a son")).chunks
-    >>> story.columns.chunks.texts("id", found.items)  # the story's nodes are no chunks, and so have no neighbours among these
+    >>> line = "SparseChunks(keep=1) >> MissingEvidence()"
+    >>> found = retrieve(line, graph=story, question="the clerk", models=says("a son")).chunks
+    >>> # the story's nodes are no chunks, and so have no neighbours among these
+    >>> story.columns.chunks.texts("id", found.items)
     ['carol#1']
     """
 
@@ -86,7 +90,7 @@ class MissingEvidence(Operator):
         ctx: Context,
         recorder: Recorder,
     ) -> list[int]:
-        """The neighbours that follow a chunk."""
+        """Return the neighbours that follow a chunk."""
         missing = "" if chat is None else self._missing(row, chat, question, ctx, recorder)
         scores = searchable(ctx.graph, "chunks", self.by, ctx.watch)(
             f"{question} {missing}".strip()
@@ -98,7 +102,7 @@ class MissingEvidence(Operator):
     def _missing(
         self, row: int, chat: Chat, question: str, ctx: Context, recorder: Recorder
     ) -> str:
-        """What a language model finds missing beside a chunk."""
+        """Return the evidence that a language model finds missing in a chunk."""
         text = passage_texts(ctx.graph, Ranking("chunk", (row,)))
         prompt_of = lambda count: messages(
             "passages", "missing", passages="".join(text[:count]) or "(none)", question=question
@@ -117,7 +121,10 @@ class MissingEvidence(Operator):
 
 
 def neighbours(graph: KnowledgeGraph):
-    """What gives for a chunk's row the rows of the chunks that its node is joined with, ascending; none where it is no node."""
+    """Return a function that lists the chunks linked to a chunk, by row.
+
+    The rows are ascending. The list is empty for a chunk that is no node.
+    """
     rows: dict[int, int] = graph.derived.once(
         "rows of nodes", None, lambda: leaves(graph, range(graph.n_nodes))
     )

@@ -1,4 +1,4 @@
-"""From hits to what lies beside them: neighbours, relations at entities, ends of relations."""
+"""Neighbours of hits: neighbouring entities, relations at entities, and ends of relations."""
 
 from __future__ import annotations
 
@@ -31,13 +31,16 @@ BUDGET_HELP = "How many tokens their descriptions may have together; 0 is no lim
 
 @dataclass(frozen=True, repr=False)
 class NeighbourNodes(Operator):
-    """The entities within `hops` steps of those found, with these where `itself`.
+    """The entities within `hops` steps of the retrieved ones.
 
-    In-depth analysis, node operator Onehop. A neighbour has the score of the best entity that it lies beside, an entity found
-    before keeps its own, and of equal scores those found before come first. With `order` “hits first” all that were found before come
-    first, and a neighbour's score is at most that of the last of them: else the neighbours of the best push the others out.
+    With `itself` the retrieved ones stay among them. In-depth analysis, node operator Onehop. A
+    neighbour has the score of the best entity that it is linked to. An entity retrieved before
+    keeps its own score, and of equal scores those retrieved before come first. With `order` "hits
+    first" all entities retrieved before come first, and a neighbour's score is at most that of the
+    last of them; otherwise the neighbours of the best would push the others out.
 
-    >>> state = retrieve("NamesInQuestion() >> LinkNames() >> NeighbourNodes()", graph=story, question="Fred", models=scores({}))
+    >>> line = "NamesInQuestion() >> LinkNames() >> NeighbourNodes()"
+    >>> state = retrieve(line, graph=story, question="Fred", models=scores({}))
     >>> story.names(state.nodes.items)
     ['Fred', 'Scrooge']
     """
@@ -61,9 +64,8 @@ class NeighbourNodes(Operator):
         assert state.nodes is not None
         scores, before = scores_of(state.nodes, ctx.graph.n_nodes), set(state.nodes.items)
         best: dict[int, float] = {}
-        for (
-            node
-        ) in state.nodes.items:  # best first, so that the first score of a neighbour is its best
+        # best first, so that the first score of a neighbour is its best
+        for node in state.nodes.items:
             near, _ = nearest(
                 ctx.graph, (node,), self.hops, self.direction, self.keep + 1, ctx.watch
             )
@@ -86,13 +88,15 @@ class NeighbourNodes(Operator):
 
 @dataclass(frozen=True, repr=False)
 class IncidentRelations(Operator):
-    """The relations at the entities found: those between the best connected first, within a budget of tokens.
+    """The relations at the retrieved entities, within a budget of tokens.
 
-    In-depth analysis, relationship operator Onehop (LightRAG and LGraphRAG): ordered by the sum of the degrees of both ends,
-    then by weight, cut at 4,800 tokens of descriptions. The score is that sum, the weight added as a fraction below 1.
+    In-depth analysis, relationship operator Onehop (LightRAG and LGraphRAG): ordered by the sum of
+    the degrees of both ends, then by weight, cut at 4,800 tokens of descriptions. The score is that
+    sum, with the weight added as a fraction below 1.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> IncidentRelations()"
-    >>> story.triple_texts(retrieve(line, graph=story, question="Cratchit", models=scores({})).relations.items)  # degrees 2 + 3, 2 + 1
+    >>> found = retrieve(line, graph=story, question="Cratchit", models=scores({})).relations
+    >>> story.triple_texts(found.items)  # degrees 2 + 3, 2 + 1
     ['Cratchit -> works for -> Scrooge', 'Tim -> son of -> Cratchit']
     """
 
@@ -127,13 +131,15 @@ class IncidentRelations(Operator):
 
 @dataclass(frozen=True, repr=False)
 class EndpointNodes(Operator):
-    """The entities at both ends of the relations found.
+    """The entities at both ends of the retrieved relations.
 
-    In-depth analysis, node operator RelNode, "FromRel" in its Table 3. Its code keeps the last entity alone; here each end of
-    each relation is a hit, with the score of its best relation.
+    In-depth analysis, node operator RelNode, "FromRel" in its Table 3. Its code keeps only the last
+    entity; here each end of each relation is a hit, with the score of its best relation.
 
     >>> line = "EmbedQuery() >> VectorRelations(keep=1) >> EndpointNodes()"
-    >>> story.names(retrieve(line, graph=story, question="the nephew", models=scores({})).nodes.items)
+    >>> story.names(
+    ...     retrieve(line, graph=story, question="the nephew", models=scores({})).nodes.items
+    ... )
     ['Fred', 'Scrooge']
     """
 
@@ -159,14 +165,17 @@ class EndpointNodes(Operator):
 
 
 def relation_scores(relations: Ranking) -> tuple[float, ...]:
-    """The score of each relation; an order without scores counts down."""
+    """Return the score of each relation; an order without scores gets descending scores."""
     if relations.scores is not None:
         return relations.scores
     return tuple(float(-place) for place in range(len(relations)))
 
 
 def connected_scores(graph: KnowledgeGraph, edges: np.ndarray) -> np.ndarray:
-    """For each edge the sum of its ends' degrees, its weight added as a fraction below 1."""
+    """Return the sum of the degrees of each edge's ends, float64 [n].
+
+    The edge's weight is added as a fraction below 1.
+    """
     heads, _, tails = graph.triples(edges)
     weight = weights(graph)
     heavy = weight[edges] if weight is not None else np.zeros(len(edges))

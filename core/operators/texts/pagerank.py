@@ -1,4 +1,4 @@
-"""PageRank from the question's entities, as methods on texts restart it."""
+"""PageRank from the question entities, with the restarts of methods on texts."""
 
 from __future__ import annotations
 
@@ -15,30 +15,40 @@ from core.parameters import param
 from core.types import Ranking, State
 from core.watch import NO_WATCH, Watch
 
-SOLVED_UP_TO = 250_000  # edges of a graph for which the equation is solved; of more the best are found by a push
-RECALL = 0.97  # the share of the best that such a push is asked for
+# edges up to which the equation is solved; on larger graphs a push finds the best nodes
+SOLVED_UP_TO = 250_000
+RECALL = 0.97  # share of the best nodes that such a push aims at
 RESETS = ("specificity", "sum", "max", "scores")
 RESET_HELP = (
-    "specificity: each linked entity by one over the number of its chunks (HippoRAG); sum: the scores of the linked entities and of the "
-    "entities found, each scaled to one, added (FastGraphRAG as the in-depth analysis has it); max: 1 for each linked entity, for each "
-    "found its share of their scores, these moved from -1 .. 1 to 0 .. 1 (FastGraphRAG's own code); scores: those of the entities found, "
-    "behind names linked their similarity to these (the in-depth analysis, section 6.1)."
+    "specificity: each linked entity by one over the number of its chunks (HippoRAG); sum: the "
+    "scores of the linked entities and of the entities found, each scaled to one, added "
+    "(FastGraphRAG as the in-depth analysis has it); max: 1 for each linked entity, for each "
+    "found its share of their scores, these moved from -1 .. 1 to 0 .. 1 (FastGraphRAG's own "
+    "code); scores: those of the entities found, behind names linked their similarity to these "
+    "(the in-depth analysis, section 6.1)."
 )
 
 
 @dataclass(frozen=True, repr=False)
 class PageRankNodes(Operator):
-    """The entities of largest personalised PageRank from those of the question, along edges by their weights.
+    """The entities of largest personalised PageRank from the question entities.
 
-    In-depth analysis, node operator PPR, both ways, p = damping * P^T p + (1 - damping) * s. s by `reset`, of which the analysis has two
-    readings: its section 6.1 restarts by the similarity to the question's entities (“scores” behind `LinkNames`, the row hipporag-paper);
-    its code, HippoRAG's paper and HippoRAG's code by node specificity, 1 / (number of chunks of the entity), 1 where it has none, which is
-    the default and that of the rows with HippoRAG's own values. FastGraphRAG has the sum of two normalised vectors, or in its own code
-    their maximum. Without an entity to start from all are equal (HippoRAG), or by `without` none is found (FastGraphRAG). The
-    analysis' code restarts with 0.9 whatever is set, as `damping` 0.1 says here; its papers follow an edge with 0.5. Its code also lists
-    the best last. On a graph of more than `SOLVED_UP_TO` edges the best `keep` are found by a push, as a note says.
+    In-depth analysis, node operator PPR: p = damping * P^T p + (1 - damping) * s, along edges in
+    both directions, by their weights. `reset` chooses s, of which the analysis has two readings.
+    Its section 6.1 restarts by the similarity to the question's entities ("scores" after
+    `LinkNames`, the row hipporag-paper). Its code, HippoRAG's paper and HippoRAG's code restart by
+    node specificity: 1 / (number of chunks of the entity), or 1 if it has none. This is the default
+    and used by the rows with HippoRAG's own values. FastGraphRAG uses the sum of two normalised
+    vectors, or in its own code their maximum.
 
-    With `damping` 0 what is left is the reset: Scrooge has three chunks and Fred one, so 1/4 and 3/4.
+    Without an entity to start from, all entities are equal (HippoRAG), or with `without` "none" no
+    entity is found (FastGraphRAG). The analysis' code always restarts with probability 0.9, here
+    `damping` 0.1; its papers follow an edge with probability 0.5. Its code also lists the best
+    last. On a graph of more than `SOLVED_UP_TO` edges the best `keep` are found by a push, as a
+    note says.
+
+    With `damping` 0 only the reset is left. In the example Scrooge has three chunks and Fred one,
+    so the scores are 1/4 and 3/4.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> PageRankNodes(damping=0.0)"
     >>> found = retrieve(line, graph=story, question="Fred and Scrooge", models=scores({})).nodes
@@ -100,7 +110,8 @@ class PageRankNodes(Operator):
         if not shares.any():
             instead = "all count alike" if self.without == "all" else "none is found"
             recorder.notes.append(
-                f"The question's names were linked to no entity, and there is no other to start from; {instead}."
+                "The question's names were linked to no entity, and there is no other to start "
+                f"from; {instead}."
             )
             n = ctx.graph.n_nodes if self.without == "all" else 0
             return state.replace(
@@ -119,12 +130,15 @@ class PageRankNodes(Operator):
 def _scored(
     how: PageRankNodes, graph: KnowledgeGraph, shares: np.ndarray, watch: Watch, recorder: Recorder
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The nodes with their PageRank; of a graph of more than `SOLVED_UP_TO` edges the best that a push finds."""
+    """Return the nodes with their PageRank.
+
+    On a graph of more than `SOLVED_UP_TO` edges only the best that a push finds are returned.
+    """
     if graph.n_edges <= SOLVED_UP_TO:
         return np.arange(graph.n_nodes), weighted_pagerank(
             graph, shares, how.damping, how.weighted, watch
         )
-    from core.graph.pagerank.local.push import local_push  # brings numba
+    from core.graph.pagerank.local.push import local_push  # imported here: it loads numba
 
     found = local_push(posed(graph, shares, how.damping, how.weighted, watch, how.keep))
     recorder.notes.append(
@@ -134,7 +148,7 @@ def _scored(
 
 
 def restarts(reset: str, state: State, graph: KnowledgeGraph) -> np.ndarray:
-    """Where the walk restarts, float64 [n], not yet scaled."""
+    """Return the restart weights of the nodes, float64 [n], not yet scaled."""
     if reset == "scores":
         return np.maximum(_spread(state.nodes, graph), 0.0)
     if reset == "max":
@@ -158,11 +172,18 @@ def weighted_pagerank(
     weighted: bool,
     watch: Watch = NO_WATCH,
 ) -> np.ndarray:
-    """The personalised PageRank of every node, float64 [n], which sums to 1; restarts go by `shares`, which sum to 1.
+    """Return the personalised PageRank of every node, float64 [n], which sums to 1.
 
-    Solved to 1e-8, both ways along the edges, by their weights where `weighted` and they have some. Raises what `watch` raises.
+    It is solved to 1e-8, in both directions of the edges.
+
+    Parameters
+    ----------
+    shares : restart probabilities of the nodes, which sum to 1.
+    damping : probability of following an edge.
+    weighted : True to follow edges by their weights, if they have any.
+    watch : may raise Cancelled, which is passed on.
     """
-    from core.graph.pagerank.exact import solve  # brings numba
+    from core.graph.pagerank.exact import solve  # imported here because it loads numba
 
     problem = posed(graph, shares, damping, weighted, watch)
     scores = np.maximum(
@@ -179,7 +200,10 @@ def posed(
     watch: Watch = NO_WATCH,
     keep: int = 0,
 ) -> Problem:
-    """PageRank from the nodes with shares, as a problem; the graph's arrays are arranged once."""
+    """Return PageRank from the nodes with shares as a problem.
+
+    The graph's arrays are arranged once and cached.
+    """
     seeds = np.flatnonzero(shares)
     given: dict = {
         "weights": weights(graph) if weighted else None,
@@ -202,6 +226,6 @@ def _spread(ranking: Ranking | None, graph: KnowledgeGraph) -> np.ndarray:
 
 
 def _scaled(values: np.ndarray) -> np.ndarray:
-    """The values above zero scaled to a sum of one; none where there are none."""
+    """Return the positive values scaled to a sum of one, or zeros."""
     values = np.maximum(values, 0.0)
     return values / values.sum() if values.any() else values

@@ -1,4 +1,4 @@
-"""What is read from a question: its vector, the names in it, its keywords."""
+"""Conversions of a question: its vector, the names in it, and its keywords."""
 
 from __future__ import annotations
 
@@ -22,9 +22,12 @@ from core.types import Keywords, State, Usage
 
 VOCABULARY, WORDS = "vocabulary", "words"
 MAX_NAMES = 20  # names or keywords that are read
-SHOWN = 5  # keywords of a level that a note names
+SHOWN = 5  # keywords of a level that are named in a note
 TEXTS = ("question", "low keywords", "high keywords")
-WITHOUT_HELP = "question: where there are no such keywords the question itself is read; nothing: then nothing is searched by them."
+WITHOUT_HELP = (
+    "question: where there are no such keywords the question itself is read; nothing: then "
+    "nothing is searched by them."
+)
 LIST = {"type": "array", "maxItems": MAX_NAMES, "items": {"type": "string", "maxLength": 80}}
 UNREADABLE = (
     "The language model's reply could not be read; the graph's own vocabulary was asked instead."
@@ -33,12 +36,14 @@ UNREADABLE = (
 
 @dataclass(frozen=True, repr=False)
 class EmbedQuery(Operator):
-    """The vector of the question, or of its low or high keywords joined by commas.
+    """The vector of the question, or of its low or high keywords.
 
-    In-depth analysis, question conversion "vector". Where there are no such keywords the question is read instead, or
-    by `without` "nothing", and a search by this vector finds nothing, as in LightRAG, which leaves such a search out.
+    Keywords are joined by commas. In-depth analysis, question conversion "vector". If there are no
+    such keywords, the question is encoded instead. With `without` "nothing" a search by this vector
+    finds nothing then; LightRAG leaves such a search out.
 
-    >>> float((retrieve("EmbedQuery()", graph=story, question="who is Tim", models=scores({})).vector ** 2).sum().round(3))
+    >>> state = retrieve("EmbedQuery()", graph=story, question="who is Tim", models=scores({}))
+    >>> float((state.vector**2).sum().round(3))
     1.0
     """
 
@@ -88,11 +93,12 @@ class EmbedQuery(Operator):
 
 @dataclass(frozen=True, repr=False)
 class NamesInQuestion(Operator):
-    """The names of entities in the question, by a language model or by the graph's own vocabulary.
+    """The names of entities in the question.
 
-    In-depth analysis, question conversion "entities": HippoRAG, DALK and ToG ask a language model. The vocabulary
-    finds the names that the graph has, spelt as there. A reply that cannot be read is told, and the vocabulary asked, as it is
-    where no language model is to be asked.
+    A language model or the graph's own vocabulary finds them. In-depth analysis, question
+    conversion "entities": HippoRAG, DALK and ToG ask a language model. The vocabulary finds the
+    names that the graph has, in the same spelling. It is also asked if a reply cannot be read, with
+    a note, and if no language model may be asked.
 
     >>> retrieve("NamesInQuestion()", graph=story, question="Is Tim the son of Cratchit?").names
     ('Tim', 'Cratchit')
@@ -121,13 +127,16 @@ class NamesInQuestion(Operator):
 
 @dataclass(frozen=True, repr=False)
 class ExtractKeywords(Operator):
-    """Keywords of the question at two levels: low are the things it names, high what it is about.
+    """Keywords of the question: low are the things it names, high its subjects.
 
-    LightRAG asks a language model. “words” asks none: low are the names that the graph has, high the question's other words that are no
-    function words; in a graph of documents, whose ids are no names, these words are both. A reply that cannot be read is told, and the
-    words taken, as they are where no language model is to be asked.
+    LightRAG asks a language model. "words" asks none: low are the names that the graph has, high
+    the other words of the question except function words. In a graph of documents, whose ids are no
+    names, these words are both. Words are also taken if a reply cannot be read, with a note, and if
+    no language model may be asked.
 
-    >>> retrieve("ExtractKeywords()", graph=story, question="What ailment does Tim suffer?").keywords
+    >>> retrieve(
+    ...     "ExtractKeywords()", graph=story, question="What ailment does Tim suffer?"
+    ... ).keywords
     Keywords(low=('Tim',), high=('ailment', 'suffer'))
     """
 
@@ -179,13 +188,20 @@ class ExtractKeywords(Operator):
 
 
 def names_in(text: str, by: str, ctx: Context, recorder: Recorder) -> tuple[str, ...]:
-    """The names of things in a text, by a language model of that role or, as where its reply cannot be read, by the graph's vocabulary."""
+    """Return the names of things in a text.
+
+    They are found by a language model of that role. The graph's vocabulary finds them if `by` says
+    so, or if the reply cannot be read.
+    """
     found = None if by == VOCABULARY else _asked(by, "names", ("names",), text, ctx, recorder)
     return tuple(found["names"]) if found is not None else vocabulary_names(text, ctx)
 
 
 def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
-    """The names of the graph that a text mentions, in its order; none where nodes are documents, which are named by their ids."""
+    """Return the names of the graph that a text mentions, in order.
+
+    The result is empty if nodes are documents, as these are named by their ids.
+    """
     if not ctx.graph.n_nodes or node_chunks(ctx.graph):
         return ()
     found = [mention.node for mention in names(ctx.graph).mentions(text)]
@@ -195,7 +211,10 @@ def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
 def _asked(
     role: str, prompt: str, fields: tuple[str, ...], text: str, ctx: Context, recorder: Recorder
 ) -> dict[str, Any] | None:
-    """The lists of a language model's reply by field; None where it cannot be read, which a note says."""
+    """Return the lists in a language model's reply by field, or None.
+
+    None means that no model may be asked or that the reply cannot be read. A note says why.
+    """
     if unasked(
         ctx, recorder, "the question's own words were taken, those that the graph names first"
     ):

@@ -1,4 +1,4 @@
-"""Hits ranked anew by a model that reads them beside the question."""
+"""Reranking of hits by a model that reads them with the question."""
 
 from __future__ import annotations
 
@@ -19,13 +19,16 @@ from core.types import Ranking, State
 
 @dataclass(frozen=True, repr=False)
 class RankHits(Operator):
-    """The best `keep` of the hits of one kind, by a model that reads question and hits once, each as the encoder reads it for search.
+    """The best `keep` of the hits of one kind, by a model.
 
-    A re-ranker on what any search found. By the encoder it orders LightRAG's passages as that program does
-    today. With a language model it may be fewer, in the order it named them; where none is to be asked the order stays and is cut.
+    The model reads question and hits once. This is a re-ranker for the hits of any search. Each hit
+    is read as the encoder reads it for search. With the encoder it orders passages as LightRAG does
+    today. A language model may name fewer; they stay in the order in which it named them. If no
+    language model may be asked, the order stays and is cut.
 
-    >>> state = retrieve("SparseChunks(keep=2) >> RankHits(keep=1, model='x')", graph=story, question="the clerk Cratchit", models=picks(
-    ...     "Tiny Tim, the son of Cratchit, who works for Scrooge, was lame."))
+    >>> models = picks("Tiny Tim, the son of Cratchit, who works for Scrooge, was lame.")
+    >>> line = "SparseChunks(keep=2) >> RankHits(keep=1, model='x')"
+    >>> state = retrieve(line, graph=story, question="the clerk Cratchit", models=models)
     >>> story.columns.chunks.texts("id", state.chunks.items)
     ['carol#2']
     """

@@ -1,4 +1,4 @@
-"""Aggregators: scores handed on from entities to relations, and from relations to chunks."""
+"""Aggregators: scores passed from entities to relations, and from relations to chunks."""
 
 from __future__ import annotations
 
@@ -24,21 +24,27 @@ from core.operators.texts.pagerank import SOLVED_UP_TO
 from core.parameters import param
 from core.types import Ranking, State
 
-FEW_EDGES = 50_000  # whose scores are added up without a compiled loop
-EVERY_HELP = "0 hands on every one with a score above 0, as the published code does before the chunks are cut."
+FEW_EDGES = 50_000  # up to here scores are summed without a compiled loop
+EVERY_HELP = (
+    "0 hands on every one with a score above 0, as the published code does before the chunks are "
+    "cut."
+)
 
 
 @dataclass(frozen=True, repr=False)
 class RelationsFromNodes(Operator):
     """Relations by the scores of their ends: score(e) = p(u) + p(v).
 
-    In-depth analysis, relationship operator Aggregator (HippoRAG, FastGraphRAG), p of the entities found, 0 for all others.
-    Edges between alike names are no relations that a text tells, and have no part in it (HippoRAG's facts) but with `alike`. With
-    `mentions` it is these that `keep` counts, one for each chunk that tells a relation (fast-graphrag, which has an edge for each); the
-    last relation is taken whole.
+    In-depth analysis, relationship operator Aggregator (HippoRAG, FastGraphRAG), with p of the
+    retrieved entities and 0 for all others. Edges between similar names are no relations that a
+    text states, and are left out (HippoRAG's facts) except with `alike`. With `mentions`, `keep`
+    counts mentions: one for each chunk that states a relation (fast-graphrag, which has an edge for
+    each). The last relation is taken whole.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> RelationsFromNodes(keep=1)"
-    >>> found = retrieve(line, graph=story, question="Tim and Cratchit", models=scores({})).relations
+    >>> found = retrieve(
+    ...     line, graph=story, question="Tim and Cratchit", models=scores({})
+    ... ).relations
     >>> story.triple_texts(found.items), found.scores
     (['Tim -> son of -> Cratchit'], (2.0,))
     """
@@ -53,7 +59,8 @@ class RelationsFromNodes(Operator):
     mentions: bool = param(
         False,
         "By mention",
-        "How many mentions are taken: a relation has one in each chunk that tells it, at least one.",
+        "How many mentions are taken: a relation has one in each chunk that tells it, at least "
+        "one.",
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
@@ -68,13 +75,13 @@ class RelationsFromNodes(Operator):
             edges = np.sort(
                 graph.steps_from(np.array(sorted(state.nodes.items), np.int64), "both").edges
             )
-            # each once; quicker than np.unique for very many
+            # each edge once; faster than np.unique for many edges
             edges = edges[np.diff(edges, prepend=-1) != 0]
             heads, relations, tails = graph.triples(edges)
             if not self.alike and SIMILAR in graph.relation_names:
                 stated = relations != list(graph.relation_names).index(SIMILAR)
                 edges, heads, tails = edges[stated], heads[stated], tails[stated]
-            # of whose mentions each has one at least
+            # each of them has at least one mention
             found = ranked("triple", edges, scores[heads] + scores[tails], self.keep)
         if self.mentions and self.keep:
             each = np.maximum(
@@ -87,13 +94,16 @@ class RelationsFromNodes(Operator):
 
 @dataclass(frozen=True, repr=False)
 class ChunksFromRelations(Operator):
-    """Chunks by the scores of the relations that they tell: the sum over these, then scaled to 0 .. 1 between the least and the best.
+    """Chunks by the summed scores of the relations that they state.
 
-    In-depth analysis, chunk operator Aggregator: relation scores times incidence, min-max normalised. Of equal chunks its
-    code lists the last first; here the first.
+    The sums are scaled to the range from 0 to 1. In-depth analysis, chunk operator Aggregator:
+    relation scores times incidence, min-max normalised. Of equal chunks its code lists the last
+    first; here the first comes first.
 
-    >>> line = "NamesInQuestion() >> LinkNames() >> RelationsFromNodes(keep=0) >> ChunksFromRelations()"
-    >>> found = retrieve(line, graph=story, question="Cratchit", models=scores({})).chunks  # works for: chunks 1 and 2; son of: chunk 2
+    >>> relations = "NamesInQuestion() >> LinkNames() >> RelationsFromNodes(keep=0)"
+    >>> line = f"{relations} >> ChunksFromRelations()"
+    >>> # works for: chunks 1 and 2; son of: chunk 2
+    >>> found = retrieve(line, graph=story, question="Cratchit", models=scores({})).chunks
     >>> story.columns.chunks.texts("id", found.items), found.scores
     (['carol#2', 'carol#1'], (1.0, 0.5))
     """
@@ -110,7 +120,7 @@ class ChunksFromRelations(Operator):
         edges, scores = arrays_of(state.relations)
         sums, there = _sums(chunks_of(ctx.graph, "edges"), edges, scores, n_chunks(ctx.graph))
         ids = np.flatnonzero(there)
-        # a chunk that no relation tells has 0
+        # a chunk without any relation has 0
         least = sums.min() if 0 < len(ids) == len(sums) else 0.0
         spread = sums.max() - least if len(ids) else 0.0
         scaled = (sums[ids] - least) / spread if spread > 0 else np.ones(len(ids))
@@ -120,8 +130,12 @@ class ChunksFromRelations(Operator):
 
 
 def _edges_at(graph: Graph, nodes: np.ndarray, alike: bool) -> np.ndarray:
-    """The edges at some nodes, ascending, where they are a large part of all; those of alike names only with `alike`."""
-    from core.graph.algorithms.traversal import mark_edges_at  # brings numba
+    """Return the edges at some nodes, ascending.
+
+    Edges of similar names are included only with `alike`. It is meant for nodes with a large part
+    of all edges.
+    """
+    from core.graph.algorithms.traversal import mark_edges_at  # loads numba
 
     graph.check_sound()
     marked = np.zeros(graph.n_edges, bool)
@@ -134,13 +148,16 @@ def _edges_at(graph: Graph, nodes: np.ndarray, alike: bool) -> np.ndarray:
 def _sums(
     rows: Rows, edges: np.ndarray, scores: np.ndarray, n: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The sum of the scores of each of `n` chunks' edges, float64, and whether it has any; `rows` are the chunks of each edge."""
+    """Return the summed scores of each chunk's edges, and whether it has any.
+
+    The sums are float64. `rows` are the chunks of each edge, `n` is the number of chunks.
+    """
     if len(edges) <= FEW_EDGES:
         held = rows.taken(edges)
         return np.bincount(held.ids, np.repeat(scores, held.counts), n), np.bincount(
             held.ids, minlength=n
         ) > 0
-    from core.graph.algorithms.traversal import add_to_rows  # brings numba
+    from core.graph.algorithms.traversal import add_to_rows  # loads numba
 
     sums, there = np.zeros(n), np.zeros(n, bool)
     add_to_rows(edges, scores, rows.indptr, rows.ids, sums, there)

@@ -17,12 +17,15 @@ from core.types import Ranking, State
 from core.watch import NO_WATCH, Watch
 
 BY = ("bm25", "tf-idf")
-Search = Callable[[str], np.ndarray]  # a question's score of every text
+Search = Callable[[str], np.ndarray]  # returns the score of every text for a question
 BY_HELP = "bm25 with k1 1.5 and b 0.75, or tf-idf: the cosine of vectors of weighted word counts."
 
 
 class ByWords(Operator):
-    """What the two have in common: `keep` hits with a score above 0, and the order they were cut from."""
+    """Base of searches by words: `keep` hits with a score above 0.
+
+    The order before the cut is recorded.
+    """
 
     stage = "retrieve"
     field: ClassVar[str]
@@ -48,7 +51,8 @@ class ByWords(Operator):
         order = ranked(KIND_OF[self.field], ids, scores[ids], max(self.keep, BEFORE_CUT))
         recorder.before_cut, found = order, order.head(self.keep)
         recorder.notes.append(
-            f"The best of {len(ids):,} that share a word with the question: {best_names(ctx.graph, found) or 'none'}."
+            f"The best of {len(ids):,} that share a word with the question: "
+            f"{best_names(ctx.graph, found) or 'none'}."
         )
         return found
 
@@ -57,10 +61,12 @@ class ByWords(Operator):
 class SparseChunks(ByWords):
     """The `keep` chunks that share the question's rarest words, by BM25 or TF-IDF.
 
-    KGP's first step (in-depth analysis: TF-IDF over the chunks) and BM25, the usual baseline. Statistics are those of all
-    chunks; case is folded. A chunk without any of the question's words is no hit.
+    KGP's first step (in-depth analysis: TF-IDF over the chunks) and BM25, the usual baseline.
+    Statistics are those of all chunks; case is ignored. A chunk without any of the question's words
+    is no hit.
 
-    >>> found = retrieve("SparseChunks(keep=2)", graph=story, question="the clerk Cratchit").chunks
+    >>> question = "the clerk Cratchit"
+    >>> found = retrieve("SparseChunks(keep=2)", graph=story, question=question).chunks
     >>> story.columns.chunks.texts("id", found.items)  # clerk is in one chunk, Cratchit in two
     ['carol#1', 'carol#2']
     """
@@ -78,12 +84,14 @@ class SparseChunks(ByWords):
 
 @dataclass(frozen=True, repr=False)
 class SparseNodes(ByWords):
-    """The `keep` entities whose names and descriptions share the question's rarest words; with `among` only of the hits so far.
+    """The `keep` entities whose names and descriptions share the question's rarest words.
 
-    In-depth analysis, node operator TF-IDF. Its code ignores the candidates that it is given and looks at all nodes; here
-    they are minded.
+    With `among` only the hits so far are searched. In-depth analysis, node operator TF-IDF. Its
+    code ignores the given candidates and searches all nodes; here they are respected.
 
-    >>> story.names(retrieve("SparseNodes(keep=1)", graph=story, question="the poor clerk").nodes.items)
+    >>> story.names(
+    ...     retrieve("SparseNodes(keep=1)", graph=story, question="the poor clerk").nodes.items
+    ... )
     ['Cratchit']
     """
 
@@ -111,6 +119,6 @@ class SparseNodes(ByWords):
 
 
 def searchable(graph: Any, of: Of, by: str, watch: Watch = NO_WATCH) -> Search:
-    """The texts of all chunks or nodes made searchable by words, once for each graph."""
+    """Return the word search over all chunks or nodes, cached."""
     found = postings(graph, of, watch)
     return found.bm25 if by == "bm25" else found.tfidf

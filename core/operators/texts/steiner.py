@@ -1,4 +1,4 @@
-"""A tree that joins what was found: G-Retriever's subgraph."""
+"""A tree that joins the retrieved entities and relations: G-Retriever's subgraph."""
 
 from __future__ import annotations
 
@@ -14,18 +14,22 @@ from core.parameters import param
 from core.types import Ranking, State, Subgraph
 from core.watch import NO_WATCH, Watch
 
-STEP = 0.01  # by how much a lower similarity's prize must lie below the one before
+STEP = 0.01  # least relative difference of the prizes of two successive similarities
 
 
 @dataclass(frozen=True, repr=False)
 class SteinerSubgraph(Operator):
-    """The prize-collecting Steiner tree over the best entities and relations found: what joins them at little cost.
+    """The prize-collecting Steiner tree over the best entities and relations.
 
-    G-Retriever (in-depth analysis, subgraph operator Steiner). The best `nodes` entities have prizes `nodes`, `nodes` -
-    1, .. 1. Of the best `relations` distinct similarities the k-th gives its relations (relations - k) / their number, at most 0.99 of
-    the one before. An edge costs `cost`, at most 0.995 of the best prize, less its prize; one with a higher prize becomes a node of its
-    own. The tree is sought among the `keep` nodes nearest to what has a prize. The analysis' code takes names for ids and gives no
-    relation a prize; here they have them.
+    It joins them at little cost, as G-Retriever does (in-depth analysis, subgraph operator
+    Steiner). The best `nodes` entities have prizes `nodes`, `nodes` - 1, .. 1. Of the best
+    `relations` distinct similarities the k-th gives its relations the prize (relations - k) / their
+    number, at most 0.99 of the one before.
+
+    An edge costs `cost`, at most 0.995 of the best prize, minus its prize. An edge with a higher
+    prize becomes a node. The tree is sought among the `keep` nodes nearest to those with a prize.
+    The analysis' code takes names for ids and gives no relation a prize; here relations have
+    prizes.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> SteinerSubgraph()"
     >>> part = retrieve(line, graph=story, question="Tim and Scrooge", models=scores({})).subgraph
@@ -76,12 +80,13 @@ class SteinerSubgraph(Operator):
         found = ranked("node", nodes, [node_prizes.get(node, 0.0) for node in nodes.tolist()])
         relations = ranked("triple", edges, [edge_prizes.get(edge, 0.0) for edge in edges.tolist()])
         recorder.notes.append(
-            f"A tree of {len(nodes):,} entities and {len(edges):,} relations, sought among {len(around):,} entities."
+            f"A tree of {len(nodes):,} entities and {len(edges):,} relations, sought among "
+            f"{len(around):,} entities."
         )
         return state.replace(subgraph=Subgraph(nodes, edges), nodes=found, relations=relations)
 
     def _edge_prizes(self, relations: Ranking | None) -> tuple[dict[int, float], float]:
-        """The prizes of relations, and what an edge costs."""
+        """Return the prizes of relations, and the cost of an edge."""
         if relations is None or not len(relations) or not self.relations:
             return {}, self.cost
         given = relations.scores or tuple(float(-place) for place in range(len(relations)))
@@ -104,7 +109,16 @@ def tree(
     cost: float,
     watch: Watch = NO_WATCH,
 ):
-    """The nodes and edges, ascending, of the tree among `nodes` (ascending), where edges with a prize above their cost are nodes too."""
+    """Return the nodes and edges, ascending, of the tree among `nodes`.
+
+    An edge whose prize is above its cost is treated as a node.
+
+    Parameters
+    ----------
+    nodes : node ids, ascending.
+    node_prizes, edge_prizes : prizes by id; all others are 0.
+    cost : cost of an edge before its prize is subtracted.
+    """
     edges = induced(graph, nodes)
     heads, _, tails = graph.triples(edges)
     given = np.array([edge_prizes.get(edge, 0.0) for edge in edges.tolist()])
@@ -118,7 +132,7 @@ def tree(
     prizes = np.concatenate(
         [[node_prizes.get(node, 0.0) for node in nodes.tolist()], given[dear] - cost]
     )
-    of = np.concatenate([plain, dear, dear]).astype(np.int64)  # the edge behind each
+    of = np.concatenate([plain, dear, dear]).astype(np.int64)  # graph edge of each tree edge
     tree_nodes, chosen_edges = prize_collecting_tree(
         len(prizes), ends[0], ends[1], costs, prizes, watch
     )

@@ -1,4 +1,4 @@
-"""What was found, as tables for a prompt, each within a budget of tokens."""
+"""Retrieved hits as tables for a prompt, each within a budget of tokens."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from core.operators.texts.hits import fitting
 from core.parameters import param
 from core.types import ContextTable, Ranking, State
 
-# in the prompt's order
+# in the order of the prompt
 TITLES = {"node": "Entities", "triple": "Relationships", "community": "Reports", "chunk": "Sources"}
 BUDGET_HELP = "How many tokens this table may have; 0 is no limit, -1 leaves it out."
 Rows = list[tuple[str, ...]]
@@ -32,13 +32,16 @@ Rows = list[tuple[str, ...]]
 
 @dataclass(frozen=True, repr=False)
 class ContextTables(Operator):
-    """What was found as tables: Entities, Relationships, Reports, Sources, each the best first and within its budget of tokens.
+    """The hits as tables for the prompt: Entities, Relationships, Reports, Sources.
 
-    nano-graphrag's local search, which LGraphRAG and VGraphRAG follow: reports 3,200 tokens, relations 4,800, chunks
-    4,000; entities have no budget there. A budget counts whole rows, names and titles too. Where a graph does not carry something, such
-    as types, its column is left out.
+    Each table lists the best hits first and has its own budget of tokens. nano-graphrag's local
+    search, which LGraphRAG and VGraphRAG follow: reports 3,200 tokens, relations 4,800, chunks
+    4,000; entities have no budget there. A budget counts whole rows with names and titles. A column
+    that the graph has no values for, such as types, is left out.
 
-    >>> (table,) = retrieve("SparseChunks(keep=1) >> ContextTables()", graph=story, question="the clerk").tables
+    >>> (table,) = retrieve(
+    ...     "SparseChunks(keep=1) >> ContextTables()", graph=story, question="the clerk"
+    ... ).tables
     >>> table.header, table.rows[0][0], table.items
     (('source', 'text'), 'carol#1', (1,))
     """
@@ -62,7 +65,8 @@ class ContextTables(Operator):
         }
         tables = tables_of(ctx.graph, state, budgets)
         recorder.notes += [
-            f"{len(table.items):,} of {len(table.items) + table.left_out:,} have room among the {TITLES[table.kind].lower()}."
+            f"{len(table.items):,} of {len(table.items) + table.left_out:,} have room among the "
+            f"{TITLES[table.kind].lower()}."
             for table in tables
             if table.left_out
         ]
@@ -73,7 +77,10 @@ class ContextTables(Operator):
 def tables_of(
     graph: KnowledgeGraph, state: State, budgets: dict[str, int]
 ) -> tuple[ContextTable, ...]:
-    """A table for each kind of hit that was found, in the order of `TITLES`, cut at its budget of tokens (0: no limit, -1: no table)."""
+    """Return a table for each kind of hit, in the order of `TITLES`.
+
+    `budgets` gives the tokens of each kind: 0 is no limit, -1 no table.
+    """
     found: dict[str, Ranking] = {hits.kind: hits for hits in state.hits if len(hits)}
     return tuple(
         _table(graph, found[kind], budgets.get(kind, 0))
@@ -83,7 +90,7 @@ def tables_of(
 
 
 def row_texts(graph: KnowledgeGraph, kind: str, ids: Sequence[int]) -> list[str]:
-    """The row of each hit in its table as text: what its tokens are counted by."""
+    """Return the table row of each hit as text, to count its tokens."""
     return [" ".join(row) for row in _MAKE[kind](graph, ids)[1]]
 
 
@@ -148,11 +155,12 @@ _MAKE = {"node": _nodes, "triple": _relations, "community": _communities, "chunk
 
 
 def as_text(tables: Sequence[ContextTable]) -> str:
-    """The tables as a prompt shows them: a heading and comma-separated rows each.
+    """Return the tables as in a prompt: headings and comma-separated rows.
 
     >>> from core.operators.texts.tables import as_text
     >>> from core.types import ContextTable
-    >>> print(as_text([ContextTable("node", ("entity", "type"), (("Marley, Jacob", "person"),), (0,))]))
+    >>> table = ContextTable("node", ("entity", "type"), (("Marley, Jacob", "person"),), (0,))
+    >>> print(as_text([table]))
     Entities
     entity,type
     "Marley, Jacob",person

@@ -1,4 +1,4 @@
-"""What a language model would look up next."""
+"""The next search of a language model that has read the retrieved chunks."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from core.parameters import param
 from core.prompts import messages, plain
 from core.types import State
 
-DONE = "the answer is:"
+DONE = "the answer is:"  # part of a thought that ends the search
 
 
 @dataclass(frozen=True, repr=False)
 class NextThought(Operator):
-    """The names in the next thought of a language model that has read the best chunks found so far: where to search from now.
+    """The names in the next thought of a language model that read the best chunks.
 
-    HippoRAG with IRCoT: `SetAside`, the same search from these names, and `Merge` by score, which keeps the larger score of
-    both rounds, follow it. A thought that begins with “So the answer is:” and one that names nothing hand on no name, so that a search
-    that finds nothing `without` a start leaves the first round as it is. Where no language model is to be asked there is no thought.
+    The next search starts from these names. HippoRAG with IRCoT: `SetAside`, the same search from
+    these names, and `Merge` by score, which keeps the larger score of both rounds, follow it. A
+    thought with "So the answer is:", or without a name, gives no name. A search that finds nothing
+    `without` a start then leaves the first round unchanged. If no language model may be asked,
+    there is no thought.
 
-    >>> line = "SparseChunks(keep=1) >> NextThought()"
-    >>> retrieve(line, graph=story, question="whose clerk is he", models=says("Cratchit works for Scrooge.")).names
+    >>> line, models = "SparseChunks(keep=1) >> NextThought()", says("Cratchit works for Scrooge.")
+    >>> retrieve(line, graph=story, question="whose clerk is he", models=models).names
     ('Cratchit', 'Scrooge')
     """
 

@@ -1,4 +1,4 @@
-"""Hits by vectors: what is nearest to the question among nodes, relations, chunks or communities."""
+"""Hits by vectors: the nearest nodes, relations, chunks or communities to the question."""
 
 from __future__ import annotations
 
@@ -19,12 +19,19 @@ from core.parameters import param
 from core.types import Ranking, State
 
 KEEP_HELP = "How many of the nearest are taken; 4 in the in-depth analysis."
-ORDER_HELP = "nearest: by cosine; connected: those between the best connected entities first, then by weight."
+ORDER_HELP = (
+    "nearest: by cosine; connected: those between the best connected entities first, then by "
+    "weight."
+)
 LEAST_HELP = "The least cosine of a hit; -1 takes all (LightRAG and nano-graphrag: 0.2)."
 
 
 def nearest_by(encoder: str, of: Of, ctx: Context) -> VectorIndex | VectorsSoFar:
-    """The vectors of what is searched by the encoder of a name or role; those there are so far where the question need not wait for all."""
+    """Return the searchable vectors of nodes, relations, chunks or communities.
+
+    If the question need not wait, only the vectors that are made so far are searched. `encoder` is
+    the name or role of the encoder.
+    """
     begin, known = ctx.environment.encoding, ctx.models.encoder(encoder)
     if ctx.whole or begin is None:
         return vector_index(ctx.graph, known, of, ctx.watch)
@@ -32,18 +39,21 @@ def nearest_by(encoder: str, of: Of, ctx: Context) -> VectorIndex | VectorsSoFar
 
 
 class ByVector(Operator):
-    """What the four have in common: `keep` hits of cosine `least` or more, and the order they were cut from."""
+    """Base of searches by vector: `keep` hits with a cosine of `least` or more.
+
+    The order before the cut is recorded.
+    """
 
     stage = "retrieve"
     reads = ("vector",)
-    field: ClassVar[str]  # of the state
+    field: ClassVar[str]  # field of the state that it writes
     keep: int
     least: float
     encoder: str
 
     @property
     def of(self) -> Of:
-        """What is searched."""
+        """Texts whose vectors are searched."""
         return self.field  # type: ignore[return-value]
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
@@ -80,7 +90,7 @@ class ByVector(Operator):
         return found
 
     def _left_out(self, graph: Graph) -> np.ndarray:
-        """What is no hit however near it is."""
+        """Return the ids that are never hits."""
         return np.empty(0, np.int64)
 
     def words(self) -> str:
@@ -97,11 +107,13 @@ class ByVector(Operator):
 class VectorNodes(ByVector):
     """The `keep` entities whose vectors are nearest to the question's.
 
-    In-depth analysis, node operator VDB. An entity is read as `name: type: description`, a node of a tree or a passage
-    graph as its text.
+    In-depth analysis, node operator VDB. An entity is read as `name: type: description`, a node of
+    a tree or of a passage graph as its text.
 
     >>> line = "EmbedQuery() >> VectorNodes(keep=1)"
-    >>> story.names(retrieve(line, graph=story, question="a lame son", models=scores({})).nodes.items)
+    >>> story.names(
+    ...     retrieve(line, graph=story, question="a lame son", models=scores({})).nodes.items
+    ... )
     ['Tim']
     """
 
@@ -119,13 +131,15 @@ class VectorNodes(ByVector):
 class VectorRelations(ByVector):
     """The `keep` relations whose vectors are nearest to the question's.
 
-    In-depth analysis, relationship operator VDB (LightRAG's global search). `reading` "paper" reads a relation with its
-    name, keywords, ends and description, "code" by its name alone where relations have names, else the rest. `order` "connected" lists
-    those found as LightRAG's code does, by the sum of their ends' degrees and then by weight. Edges between alike names, which
-    no text tells, are no hits.
+    In-depth analysis, relationship operator VDB (LightRAG's global search). `reading` "paper" reads
+    a relation with its name, keywords, ends and description. "code" reads only its name if
+    relations have names, else the rest. `order` "connected" lists the hits as LightRAG's code does,
+    by the sum of their ends' degrees and then by weight. Edges between similar names, which no text
+    states, are no hits.
 
     >>> line = "EmbedQuery() >> VectorRelations(keep=1)"
-    >>> story.triple_texts(retrieve(line, graph=story, question="the nephew", models=scores({})).relations.items)
+    >>> found = retrieve(line, graph=story, question="the nephew", models=scores({})).relations
+    >>> story.triple_texts(found.items)
     ['Fred -> nephew of -> Scrooge']
     """
 
@@ -164,10 +178,12 @@ class VectorRelations(ByVector):
 class VectorChunks(ByVector):
     """The `keep` chunks whose vectors are nearest to the question's: plain retrieval of passages.
 
-    In-depth analysis, VanillaRAG and the chunk operator VDB (technical report B.1). A chunk is read as its title and its text.
+    In-depth analysis, VanillaRAG and the chunk operator VDB (technical report B.1). A chunk is read
+    as its title and its text.
 
     >>> line = "EmbedQuery() >> VectorChunks(keep=1)"
-    >>> story.columns.chunks.texts("id", retrieve(line, graph=story, question="who was dead", models=scores({})).chunks.items)
+    >>> found = retrieve(line, graph=story, question="who was dead", models=scores({})).chunks
+    >>> story.columns.chunks.texts("id", found.items)
     ['carol#0']
     """
 
@@ -185,8 +201,9 @@ class VectorChunks(ByVector):
 class VectorCommunities(ByVector):
     """The `keep` communities whose vectors are nearest to the question's.
 
-    In-depth analysis, community operator VDB (technical report B.1), new with VGraphRAG and CheapRAG. A community is read as its
-    title and report; one without a report as the names of its members.
+    In-depth analysis, community operator VDB (technical report B.1), new with VGraphRAG and
+    CheapRAG. A community is read as its title and report, or as the names of its members if it has
+    no report.
 
     >>> line = "EmbedQuery() >> VectorCommunities(keep=1)"
     >>> found = retrieve(line, graph=story, question="the firm", models=scores({})).communities

@@ -1,1 +1,1 @@
-"""Answers from what was retrieved from graphs made of texts."""
+"""Operators that answer from hits of graphs made of texts."""

@@ -1,4 +1,4 @@
-"""An answer without any language model: a sentence of what was found, as it stands there."""
+"""The retrieved sentence nearest to the question, without a language model."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ LONGEST = 600  # characters of a sentence that are shown
 
 @dataclass(frozen=True, repr=False)
 class NearestSentence(Operator):
-    """The sentence of the retrieved chunks that is nearest to the question: an excerpt, no answer of its own. Nodes that are chunks count.
+    """The sentence of the retrieved chunks that is nearest to the question.
 
-    Hopscope's own reader for lines on texts where no language model is asked: by the cosine of an encoder's vectors, of equal ones the
-    first of the best chunk.
+    It is an excerpt, not an answer. Nodes that are chunks count too. This is Hopscope's own reader
+    for lines on texts, used if no language model is asked. It compares by the cosine of an
+    encoder's vectors; of equal sentences the first of the best chunk is taken.
 
-    >>> state = retrieve("SparseChunks(keep=1) >> NearestSentence()", graph=story, question="Marley was dead", models=scores({}))
+    >>> line, question = "SparseChunks(keep=1) >> NearestSentence()", "Marley was dead"
+    >>> state = retrieve(line, graph=story, question=question, models=scores({}))
     >>> state.excerpt.text, state.excerpt.chunk
     ('Marley was dead, to begin with.', 0)
     """
@@ -59,5 +61,5 @@ class NearestSentence(Operator):
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences of a text, each on one line."""
+    """Return the sentences of a text, each on one line."""
     return [" ".join(text[start:end].split()) for start, end in sentences(text)]

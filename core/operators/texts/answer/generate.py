@@ -1,4 +1,4 @@
-"""An answer from tables of what was retrieved."""
+"""An answer of a language model from tables of hits."""
 
 from __future__ import annotations
 
@@ -15,21 +15,24 @@ from core.types import ContextTable, Prompt, Question, State
 
 PLACES = ("question", "tables")
 TEMPLATE_HELP = (
-    "A prompt of your own in the place of ours: a text with {question} and {tables} where they belong. What comes before a line --- is the "
-    "system message."
+    "A prompt of your own in the place of ours: a text with {question} and {tables} where they "
+    "belong. What comes before a line --- is the system message."
 )
-# where a line sets none: nano-graphrag's
+# budgets of nano-graphrag, used if a line sets none
 BUDGETS = {"triple": 4800, "community": 3200, "chunk": 4000}
 
 
 @dataclass(frozen=True, repr=False)
 class AnswerFromTables(Operator):
-    """What a language model answers, shown what was found as tables: Entities, Relationships, Reports, Sources.
+    """The answer of a language model that is shown the hits as tables.
 
-    nano-graphrag's local search (in-depth analysis, LGraphRAG and VGraphRAG); with chunks alone it is VanillaRAG. Where no
-    `ContextTables` came before, tables with that one's budgets are made here. What does not fit into the model's context is
-    left out, from the end of the longest table first, and the trace says how much. To an abstract question a long answer is asked for. A
-    `template` is a person's own prompt, with {question} and {tables} as places.
+    The tables are Entities, Relationships, Reports and Sources. This is nano-graphrag's local
+    search (in-depth analysis, LGraphRAG and VGraphRAG); with chunks alone it is VanillaRAG. Without
+    `ContextTables` before it, tables with that operator's budgets are made here.
+
+    Rows that do not fit into the model's context are left out, from the end of the longest table
+    first, and the trace says how many. An abstract question is given a long answer. A `template` is
+    a person's own prompt with the places {question} and {tables}.
 
     >>> line = "SparseChunks(keep=1) >> AnswerFromTables()"
     >>> state = retrieve(line, graph=story, question="the clerk", models=says("Cratchit"))
@@ -64,7 +67,8 @@ class AnswerFromTables(Operator):
         count, whole = (sum(len(table.items) for table in each) for each in (shown, tables))
         if count < whole:
             recorder.notes.append(
-                f"Only {count:,} of {whole:,} rows fit into the model's context of {chat.context:,} tokens."
+                f"Only {count:,} of {whole:,} rows fit into the model's context of "
+                f"{chat.context:,} tokens."
             )
         prompt = replace(prompt_of(question, shown, self.template), tokens=tokens)
         ctx.watch.report("Reading what was found")
@@ -76,12 +80,15 @@ class AnswerFromTables(Operator):
 
 
 def given_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:
-    """The tables of the state, made now where no operator made them."""
+    """Return the tables of the state, made now if there are none."""
     return state.tables if state.tables is not None else tables_of(ctx.graph, state, BUDGETS)
 
 
 def prompt_of(question: Question, tables: tuple[ContextTable, ...], template: str = "") -> Prompt:
-    """The prompt that shows these tables, ours or by a person's own template, and how many hits of each kind it shows."""
+    """Return the prompt with these tables, and its number of hits by kind.
+
+    `template` is a person's own prompt; if it is empty, that of the project is used.
+    """
     own = own_prompt(template, PLACES) if template else None
     values = {"tables": as_text(tables) or "(nothing was found)", "question": question.text}
     if own:
@@ -98,7 +105,10 @@ def prompt_of(question: Question, tables: tuple[ContextTable, ...], template: st
 
 
 def shortened(tables: tuple[ContextTable, ...], share: float) -> tuple[ContextTable, ...]:
-    """The tables cut to about a share of their length, from the end of the longest each time; at least one row goes."""
+    """Return the tables cut to about a share of their length.
+
+    Rows are taken from the end of the longest table each time; at least one row is removed.
+    """
     if not any(table.items for table in tables):
         return ()
     left = [list(zip(table.rows, table.items)) for table in tables]

@@ -13,9 +13,11 @@ from core.types import ContextTable, Ranking, State
 
 @dataclass(frozen=True, repr=False)
 class SubgraphTables(Operator):
-    """The subgraph as two tables in the order of the graph, its entities and then its relations, together within a budget of tokens.
+    """The subgraph as a table of entities and a table of relations.
 
-    G-Retriever's textual graph: no order by score, cut at 512 tokens, so that of a large subgraph the relations go first.
+    Both tables share one budget of tokens. The rows are in the order of the graph. This is
+    G-Retriever's textual graph: not ordered by score, cut at 512 tokens. Of a large subgraph the
+    relations are therefore cut first.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> SteinerSubgraph() >> SubgraphTables()"
     >>> state = retrieve(line, graph=story, question="Tim and Scrooge", models=scores({}))
@@ -57,6 +59,7 @@ class SubgraphTables(Operator):
             )
             if room < len(rows):
                 recorder.notes.append(
-                    f"{room:,} of {len(rows):,} {TITLES[table.kind].lower()} have room in {self.budget:,} tokens."
+                    f"{room:,} of {len(rows):,} {TITLES[table.kind].lower()} have room in "
+                    f"{self.budget:,} tokens."
                 )
         return state.replace(tables=tuple(tables))

@@ -1,4 +1,4 @@
-"""The answer that came along with what was retrieved, or else one from it."""
+"""The answer of a person's own retriever, or else of a language model."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from core.types import State
 
 @dataclass(frozen=True, repr=False)
 class OwnAnswer(AnswerFromTables):
-    """The answer that a retriever of one's own gave; without one what a language model answers to its prompt, or from its passages.
+    """The answer that a person's own retriever gave, else that of a language model.
 
-    The language model is shown the retriever's own prompt where the reply had one, unchanged, else tables as by `AnswerFromTables`.
+    The language model is shown the retriever's own prompt unchanged, if the reply had one.
+    Otherwise it is shown its passages as tables, as in `AnswerFromTables`.
 
     >>> from core.io.home import home
     >>> _ = (home() / "retrievers.toml").write_text('mine.python = "mine:retrieve"')
-    >>> _ = (home() / "mine.py").write_text("retrieve = lambda request: {'documents': ['turkey'], 'answer': 'A turkey.'}")
-    >>> state = retrieve("OwnDocuments(name='mine') >> OwnAnswer()", graph=story, models=says("Cratchit"))
+    >>> code = "retrieve = lambda request: {'documents': ['turkey'], 'answer': 'A turkey.'}"
+    >>> _ = (home() / "mine.py").write_text(code)
+    >>> line = "OwnDocuments(name='mine') >> OwnAnswer()"
+    >>> state = retrieve(line, graph=story, models=says("Cratchit"))
     >>> state.answer, state.prompt
     ('A turkey.', None)
     """

@@ -1,4 +1,4 @@
-"""An answer from passages as they stand, without tables."""
+"""An answer of a language model from passages, without tables."""
 
 from __future__ import annotations
 
@@ -16,28 +16,32 @@ from core.types import Prompt, Question, Ranking, State
 
 FORMS = ("context", "numbered", "thought")
 FORM_HELP = (
-    "context: the passages one after the other (RAPTOR); numbered: with numbers (KGP); thought: the model thinks aloud first, and what "
-    "follows the last “Answer:” is the answer (HippoRAG)."
+    "context: the passages one after the other (RAPTOR); numbered: with numbers (KGP); thought: "
+    "the model thinks aloud first, and what follows the last “Answer:” is the answer (HippoRAG)."
 )
 PLACES = ("question", "passages")
 TEMPLATE_HELP = (
-    "A prompt of your own in the place of that one: a text with {question} and {passages} where they belong. What comes before a line --- "
-    "is the system message."
+    "A prompt of your own in the place of that one: a text with {question} and {passages} where "
+    "they belong. What comes before a line --- is the system message."
 )
 NOTHING = "(nothing was found)"
 
 
 @dataclass(frozen=True, repr=False)
 class AnswerFromPassages(Operator):
-    """What a language model answers, shown the chunks that were found, or where there are none the nodes, the best first.
+    """The answer of a language model that is shown the retrieved chunks, best first.
 
-    RAPTOR, KGP and HippoRAG: their readers get texts alone. Nodes of a tree are read as their texts. What does
-    not fit into the model's context is left out from the end, and the trace says how much. A reply to “thought” without “Answer:”
-    stands as it is, as in HippoRAG's code. A `template` is a person's own prompt, with {question} and {passages} as places; what it gets
-    back is read as `form` has it.
+    If there are no chunks, the nodes are shown. These are the readers of RAPTOR, KGP and HippoRAG,
+    which get only texts. Nodes of a tree are read as their texts. Passages that do not fit into the
+    model's context are left out from the end, and the trace says how many.
+
+    A reply to "thought" without "Answer:" is taken as it is, as in HippoRAG's code. A `template` is
+    a person's own prompt with the places {question} and {passages}; its reply is read as `form`
+    says.
 
     >>> models = says("Thought: The clerk is Cratchit. Answer: Cratchit")
-    >>> state = retrieve("SparseChunks(keep=2) >> AnswerFromPassages(form='thought')", graph=story, question="the clerk", models=models)
+    >>> line = "SparseChunks(keep=2) >> AnswerFromPassages(form='thought')"
+    >>> state = retrieve(line, graph=story, question="the clerk", models=models)
     >>> state.answer, dict(state.prompt.hits)
     ('Cratchit', {'chunk': 2})
     """
@@ -84,7 +88,8 @@ class AnswerFromPassages(Operator):
         shown, count, tokens = with_room(chat, prompt_of, len(texts), most)
         if count < len(texts):
             recorder.notes.append(
-                f"Only {count:,} of {len(texts):,} passages fit into the model's context of {chat.context:,} tokens."
+                f"Only {count:,} of {len(texts):,} passages fit into the model's context of "
+                f"{chat.context:,} tokens."
             )
         ctx.watch.report("Reading the passages")
         reply = asked(chat, shown, ctx, recorder, most, "answer")
@@ -107,7 +112,7 @@ class AnswerFromPassages(Operator):
         return messages("passages", self.form, question.abstract, **values)
 
     def _answer(self, text: str, recorder: Recorder) -> str:
-        """The reply, or with a thought what follows “Answer:”."""
+        """Return the reply, or after a thought the text behind "Answer:"."""
         thought, mark, answer = text.rpartition("Answer:")
         if self.form != "thought" or not mark:
             if self.form == "thought":
@@ -119,14 +124,17 @@ class AnswerFromPassages(Operator):
 
 
 def given(state: State) -> Ranking:
-    """The chunks that were found, or where there are none the nodes."""
+    """Return the retrieved chunks, or the nodes if there are no chunks."""
     if state.chunks is not None and (len(state.chunks) or state.nodes is None):
         return state.chunks
     return state.nodes if state.nodes is not None else Ranking("chunk", (), ())
 
 
 def passage_texts(graph: KnowledgeGraph, found: Ranking) -> list[str]:
-    """What a reader sees of each hit: a chunk with its title, a node as its text."""
+    """Return the text of each hit as a reader sees it.
+
+    A chunk has its title, and a node is its text.
+    """
     if found.kind == "chunk":
         return [chunk_label(graph, row) for row in found.items]
     return node_labels(graph, found.items)

@@ -1,4 +1,7 @@
-"""An answer in two steps: points from each part of what was found (map), then an answer from the points (reduce)."""
+"""An answer in two steps: points from parts of the hits, then an answer.
+
+The steps are the map and reduce of GraphRAG's global search.
+"""
 
 from __future__ import annotations
 
@@ -39,30 +42,39 @@ SCHEMA = {
     "required": ["points"],
     "additionalProperties": False,
 }
-BEST = 100  # of a score
-# what the steps count
+BEST = 100  # highest score of a point
+# keys in the sizes of the two steps
 PARTS, UNREADABLE, NOT_REACHED, SHOWN = ("parts", "unreadable parts", "parts not reached", "points")
-PER_HELP = "item: each report and each passage on its own (the paper); packed: as many together as `group` holds (the code)."
+PER_HELP = (
+    "item: each report and each passage on its own (the paper); packed: as many together as "
+    "`group` holds (the code)."
+)
 GROUP_HELP = "Of what is read at once; less where the model has less room."
 EMPTY_HELP = (
-    "ask: the model is told that there is no point; nothing: it is not asked, and there is no answer (nano-graphrag replies with one "
-    "fixed sentence)."
+    "ask: the model is told that there is no point; nothing: it is not asked, and there is no "
+    "answer (nano-graphrag replies with one fixed sentence)."
 )
 
 
-DIVERSITY_HELP = "How much a point that repeats others gives way to one that says something else; 0: by score alone (the paper)."
+DIVERSITY_HELP = (
+    "How much a point that repeats others gives way to one that says something else; 0: by score "
+    "alone (the paper)."
+)
 
 
 @dataclass(frozen=True, repr=False)
 class Points(Operator):
-    """The points that a language model notes on each part of what was found, with scores from 1 to 100.
+    """Points that a language model notes on each part of the hits.
 
-    Map of GGraphRAG and CheapRAG (in-depth analysis); a point of score 0 is left out. `per` "item" is the paper's reading (`ggraphrag-
-    paper`), "packed" the code's groups of 16,384 tokens; what does not fit into the model's context is read in more parts. A reply that
-    cannot be read gives no point, which a note says. Where the model fails on the way, the points so far are kept.
+    Each point has a score from 1 to 100. Map of GGraphRAG and CheapRAG (in-depth analysis); a point
+    of score 0 is left out. `per` "item" is the paper's reading (`ggraphrag-paper`), "packed" the
+    code's groups of 16,384 tokens. Parts that do not fit into the model's context are split. A
+    reply that cannot be read gives no point, which a note says. If the model fails on the way, the
+    points so far are kept.
 
     >>> models = says('{"points": [{"description": "Cratchit is the clerk.", "score": 90}]}')
-    >>> state = retrieve("SparseChunks(keep=2) >> Points()", graph=story, question="the clerk Cratchit", models=models)
+    >>> line, question = "SparseChunks(keep=2) >> Points()", "the clerk Cratchit"
+    >>> state = retrieve(line, graph=story, question=question, models=models)
     >>> [(point.score, point.items) for point in state.points], state.trace[-1].usage.calls
     ([(90, (1,)), (90, (2,))], 2)
     """
@@ -118,7 +130,8 @@ class Points(Operator):
         recorder.sizes = {what: count for what, count in recorder.sizes.items() if count}
         if unreadable:
             recorder.notes.append(
-                f"The points of {unreadable} of {len(parts)} parts could not be read; these gave none."
+                f"The points of {unreadable} of {len(parts)} parts could not be read; these gave "
+                "none."
             )
         if empty:
             recorder.notes.append(f"{empty} of the points noted have no text and were left out.")
@@ -133,16 +146,23 @@ class Points(Operator):
 
 @dataclass(frozen=True, repr=False)
 class AnswerFromPoints(Operator):
-    """What a language model answers from the points that were noted, the best first, those of the same score as they came.
+    """The answer of a language model that is shown the noted points, best first.
 
-    Reduce of GGraphRAG and CheapRAG (in-depth analysis): points sorted by score, cut at `room` tokens and at what the model's context
-    holds. The prompt counts every hit that was read for the points. With `diversity` d, which the analysis leaves to future work, they are
-    picked one by one by (1 - d) score/100 - d similarity (maximal marginal relevance, Carbonell and Goldstein, SIGIR 1998), see `diverse`.
+    Points of the same score keep their order. Reduce of GGraphRAG and CheapRAG (in-depth analysis):
+    points are sorted by score and cut at `room` tokens and at the model's context. The prompt
+    counts every hit that was read for the points.
+
+    With `diversity` d points are picked one by one, by (1 - d) score/100 - d similarity, see
+    `diverse`. This is maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998). The
+    analysis leaves it to future work.
 
     >>> models = says('{"points": [{"description": "Cratchit is the clerk.", "score": 90}]}')
     >>> line = "SparseChunks(keep=2) >> Points() >> AnswerFromPoints()"
     >>> state = retrieve(line, graph=story, question="the clerk Cratchit", models=models)
-    >>> "- (90) Cratchit is the clerk." in state.prompt.messages[1]["content"], dict(state.prompt.hits)
+    >>> (
+    ...     "- (90) Cratchit is the clerk." in state.prompt.messages[1]["content"],
+    ...     dict(state.prompt.hits),
+    ... )
     (True, {'chunk': 2})
     """
 
@@ -191,7 +211,7 @@ class AnswerFromPoints(Operator):
         )
 
     def _unnoted(self, state: State, ctx: Context) -> Messages:
-        """Where no points were noted for want of a model: what the first part would have been read with."""
+        """Return the prompt of the first part, if no model noted points."""
         first = next(
             (_part(table, [0]) for table in read_tables(state, ctx)),
             ContextTable("chunk", (), (), ()),
@@ -200,15 +220,21 @@ class AnswerFromPoints(Operator):
 
 
 def diverse(points: Sequence[Point], diversity: float) -> tuple[Point, ...]:
-    """The points in the order in which they are picked: each time that of the largest (1 - d) score/100 - d s, where s is the largest
-    similarity with one that is picked already, the Jaccard index of their words; of equals that of the larger score, then the one noted
-    first. With a diversity of 0 by (-score, the order in which they were noted).
+    """Return the points in the order in which they are picked.
+
+    Each time the point with the largest (1 - d) score/100 - d s is picked. Here s is the largest
+    similarity with a picked point, the Jaccard index of their words. Of equal points the one with
+    the larger score comes first, then the one noted first. With a diversity of 0 the order is
+    (-score, order of notes).
 
     >>> from core.operators.texts.answer.points import diverse
     >>> from core.types import Point
     >>> texts = {90: "Tim is lame.", 80: "Tim is lame.", 50: "Fred is merry."}
     >>> points = [Point(score, text, "chunk", (0,)) for score, text in texts.items()]
-    >>> [point.score for point in diverse(points, 0)], [point.score for point in diverse(points, 0.5)]
+    >>> (
+    ...     [point.score for point in diverse(points, 0)],
+    ...     [point.score for point in diverse(points, 0.5)],
+    ... )
     ([90, 80, 50], [90, 50, 80])
     """
     ordered = sorted(points, key=lambda point: -point.score)
@@ -241,14 +267,20 @@ def diverse(points: Sequence[Point], diversity: float) -> tuple[Point, ...]:
 
 
 def read_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:
-    """What points are noted on: the tables of the state, else all that was found, whatever its length."""
+    """Return the tables on which points are noted.
+
+    They are those of the state, else tables of all hits.
+    """
     return state.tables if state.tables is not None else tables_of(ctx.graph, state, {})
 
 
 def _parts(
     tables: tuple[ContextTable, ...], points: Points, chat: Chat, question: str
 ) -> Iterator[ContextTable]:
-    """The parts that are read one by one, each within the model's context: a group that does not fit is halved, a row cut."""
+    """Yield the parts to read, each within the model's context.
+
+    A group that does not fit is halved, and a single row that does not fit is cut.
+    """
     room = chat.context - points.max_tokens - SPARE
     waiting = list(_groups(tables, points.per, min(points.group, room)))
     while waiting:
@@ -266,7 +298,7 @@ def _parts(
 
 
 def _groups(tables: tuple[ContextTable, ...], per: str, group: int) -> Iterator[ContextTable]:
-    """Rows of a table on their own, or as many together as `group` tokens hold."""
+    """Yield single rows of the tables, or groups of at most `group` tokens."""
     for table in tables:
         part: list[int] = []
         used = 0
@@ -281,7 +313,10 @@ def _groups(tables: tuple[ContextTable, ...], per: str, group: int) -> Iterator[
 
 
 def _cut(part: ContextTable, share: float) -> ContextTable | None:
-    """A part of one row, that row's longest cell cut to somewhat less than a share; None where nothing is left of it."""
+    """Return a part of one row with its longest cell cut.
+
+    The cell keeps a little less than the given share. Returns None if nothing of the cell is left.
+    """
     (row,) = part.rows
     longest = max(range(len(row)), key=lambda place: len(row[place]))
     cell = row[longest][: int(len(row[longest]) * share * 0.9)]
@@ -304,20 +339,23 @@ def _part_messages(part: ContextTable, question: str) -> tuple[dict[str, str], .
 
 
 def _reduced(question: str, points: tuple[Point, ...]) -> Messages:
-    """The prompt that asks for an answer from these points."""
+    """Return the prompt that asks for an answer from these points."""
     lines = "\n".join(f"- ({point.score}) {plain(point.text)}" for point in points)
     return messages("texts", "reduce", points=lines or "(no point)", question=question)
 
 
 def _within(points: tuple[Point, ...], room: int) -> int:
-    """How many of the points, taken in their order, fit into so many tokens."""
+    """Return how many of the first points fit into so many tokens."""
     used = list(accumulate(tokens(point.text) for point in points))
     return sum(size <= room for size in used)
 
 
 def _read(text: str) -> list[tuple[int, str]] | None:
-    """Scores and texts of a reply's points, empty for one without a text; one without a score counts 1 (Microsoft's rule). None where it is
-    no such JSON."""
+    """Return the scores and texts of the points in a reply, or None.
+
+    None means that the reply is no such JSON. A point without a text has an empty one. A point
+    without a score counts 1 (Microsoft's rule).
+    """
     found = json_reply(text, ("points",))
     if found is None or not isinstance(found.value["points"], list):
         return None

@@ -1,4 +1,4 @@
-"""An answer from evidence of a knowledge graph that a language model first puts into sentences and thinks about."""
+"""An answer from graph evidence that a language model first rewrites."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ NONE = "(none)"
 
 @dataclass(frozen=True, repr=False)
 class AnswerFromEvidence(Operator):
-    """What a language model answers from paths between the question's entities and relations about them, after thinking step by step.
+    """The answer of a language model from paths between entities and relations about them.
 
-    DALK: the paths are put into sentences, the relations as well, then the model thinks about both, then it answers: four
-    calls, fewer where there is nothing to put into sentences. The analysis' code shows the names of Python objects in the place
-    of the paths; here they are paths.
+    DALK: the model puts the paths into sentences, then the relations, then thinks about both step
+    by step, and then answers. These are four calls, or fewer if there is nothing to put into
+    sentences. The in-depth analysis' code shows the names of Python objects instead of the paths;
+    here paths are shown.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> KhopPaths() >> AnswerFromEvidence()"
     >>> state = retrieve(line, graph=story, question="Tim and Scrooge", models=says("Cratchit"))
-    >>> state.answer, state.prompt.paths, state.trace[-1].usage.calls  # sentences, thought, answer
+    >>> # the calls are for sentences, thought and answer
+    >>> state.answer, state.prompt.paths, state.trace[-1].usage.calls
     ('Cratchit', 1, 3)
     """
 
@@ -88,7 +90,11 @@ class AnswerFromEvidence(Operator):
     def _digested(
         self, what: str, lines: Sequence[str], chat: Chat, ctx: Context, recorder: Recorder
     ) -> str:
-        """Evidence in sentences of the model, which is not told the question; as it stands where none are wished or the reply is empty."""
+        """Return the evidence in sentences of the model.
+
+        The model is not told the question. The evidence is unchanged if no sentences are wanted or
+        the reply is empty.
+        """
         if not self.sentences or not lines:
             return _list(lines)
         ctx.watch.report(f"Putting {what} into sentences")
@@ -117,6 +123,6 @@ def _list(lines: Sequence[str]) -> str:
 
 
 def _within(chat: Chat, prompt: Messages, max_tokens: int) -> tuple[Messages, int]:
-    """A prompt and its tokens. Raises BadInput where it does not fit."""
+    """Return a prompt and its tokens; raises BadInput if it does not fit."""
     shown, _, tokens = with_room(chat, lambda _: prompt, 0, max_tokens)
     return shown, tokens
