@@ -21,7 +21,7 @@ from core.watch import NO_WATCH, Watch
 OPENED = 32  # graphs that stay open
 # The kind of graph that is made without reading the texts, so it is always built on demand.
 CHUNKS = "chunks"
-# Characters of the largest corpus whose graph is built while a user waits, without a language model.
+# Characters of the largest corpus whose graph is built while a user waits. No model is asked.
 AT_ONCE = 2_000_000
 Key = tuple[str, str, str]  # a corpus's folder and content, and a build's line
 

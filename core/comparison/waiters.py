@@ -75,7 +75,7 @@ class Waiters:
         return any(waiter.alive() for waiter in waiters)
 
     def free(self, is_known: Callable[[Job], bool]) -> None:
-        """Free the states of ended comparisons that no session displays and `is_known` does not keep."""
+        """Free the states of ended comparisons without viewers, unless `is_known` keeps them."""
         with self._lock:
             ended = [job for job in self._looks if job.ended and not job.unattended]
         for job in ended:
