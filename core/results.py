@@ -57,12 +57,8 @@ def lane_dict(lane: Lane, by_model: bool) -> dict[str, Any]:
 
     A value is null where the method has no such output or nothing is known about it. `partly` is
     how much of the searched data was available. `answer_fault` is the reason why the model's answer
-    is blank or cut. `beside` compares the answer with the one before the graph was edited.
-
-    Parameters
-    ----------
-    lane : the lane to convert.
-    by_model : True if the funnel counts the language model's answer, False for the reader's.
+    is blank or cut. `beside` compares the answer with the one before the graph was edited. The
+    funnel counts the language model's answer if `by_model` is true, and the reader's otherwise.
     """
     graph, state = lane.graph, lane.state
     return {
@@ -246,9 +242,10 @@ def excerpt_dict(graph, state: State) -> dict[str, Any] | None:
 def prompt_dict(state: State) -> dict[str, Any]:
     """Return the prompt of a state and the counts of its contents.
 
-    `prompt` is one text and `messages` are those that were sent. `prompt_paths` and `prompt_hits`
-    count the paths and hits that are shown. `prompt_tokens` is an estimate where no model counted.
-    `prompt_source` is the paper whose prompt is followed, or says that a person wrote the prompt.
+    `prompt` is one text and `messages` are the messages that were sent. `prompt_paths` and
+    `prompt_hits` count the paths and hits that are shown. `prompt_tokens` is an estimate where no
+    model counted. `prompt_source` is the paper whose prompt is followed, or says that a person
+    wrote the prompt.
     """
     if state.prompt is None:
         return {

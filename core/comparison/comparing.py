@@ -132,11 +132,12 @@ class Comparing:
         ----------
         comparison : the comparison whose lanes are run.
         environment : the models and stores.
-        prefixes : the states that lanes share.
+        prefixes : the cache of states that runs share.
         queues : the queues of all lanes.
         asks_chat : returns whether an instance needs a language model to retrieve.
         after : is called with the job and the time when the last lane ended. It runs once all lanes
-            have ended and none was cancelled, in a queue of its own, so that it delays no lane.
+            have ended, unless the job was cancelled. It has a queue of its own, so that it delays
+            no lane.
         watched : returns whether a viewer displays the job, and so needs previews.
         """
         self.comparison, self._queues, self._asks_chat = comparison, queues, asks_chat

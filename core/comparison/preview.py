@@ -33,7 +33,7 @@ class Preview:
 
 
 class Previews:
-    """Makes the previews of one lane when they are due.
+    """The previews of one lane, which are made when they are due.
 
     A preview that fails is the last one. The lane goes on without.
     """

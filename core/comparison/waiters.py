@@ -27,10 +27,11 @@ class Waiter:
 
 
 class Waiters:
-    """Cancels jobs without waiters, and frees results without viewers.
+    """The sessions of all jobs: those that wait for a job, and those that display it.
 
-    The session of a disconnected browser is kept for a while, as it may reconnect. Retrieval states
-    are most of its memory and can be computed again, so they are freed first.
+    Jobs without waiters are cancelled. Results without viewers are freed. The session of a
+    disconnected browser is kept for a while, as it may reconnect. Retrieval states are most of its
+    memory and can be computed again, so they are freed first.
     """
 
     def __init__(self, every: float = EVERY, grace: float = GRACE):

@@ -82,7 +82,7 @@ class Dataset:
     def kinds(self, set_name: str) -> Sequence[str]:
         """Return the kind of each question of a set; empty where the set has no kinds.
 
-        In MetaQA the kind is the chain, as in `actor_to_movie`.
+        In MetaQA the kind is the chain, as in “actor_to_movie”.
         """
         return self._set(set_name).kind_lines()
 

@@ -24,7 +24,7 @@ def graph_files(paths: Sequence[Path], folder: Path, **how: Any) -> TripleFile:
     """Return a reader of some files as one graph.
 
     The files are sorted by `core.graph.readers.triple_file.gathered`. Zips among them are unpacked
-    into `folder`. CRAG's folder `cragkg` is written there as lines of triples. Raises BadInput for
+    into `folder`. CRAG's folder “cragkg” is written there as lines of triples. Raises BadInput for
     a damaged or empty zip, and where no file holds edges.
     """
     notes: list[str] = []

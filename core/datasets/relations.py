@@ -18,7 +18,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 def relation_words(
     relation: str, forward: bool = True, table: Mapping[str, tuple[str, str]] | None = None
 ) -> str:
-    """Return a relation in words, along its triple (`directed by`) or against it (`directed`).
+    """Return a relation in words, along its triple (“directed by”) or against it (“directed”).
 
     `table` holds both for the relations that it knows. Of a dotted name, as in Freebase, the last
     part is used.
@@ -47,7 +47,7 @@ def relation_words(
 def chain_words(
     steps: list[tuple[str, bool]], table: Mapping[str, tuple[str, str]] | None = None
 ) -> str:
-    """Return a chain of relations in words: `starred in, then has genre`."""
+    """Return a chain of relations in words, as in “starred in, then has genre”."""
     return ", then ".join(relation_words(relation, forward, table) for relation, forward in steps)
 
 

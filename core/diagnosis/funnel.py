@@ -1,4 +1,33 @@
-"""The survival funnel: the known answers or gold passages alive at each stage of a run."""
+"""The survival funnel: the known answers or gold passages alive at each stage of a run.
+
+On triples, the targets are known answers.
+
+- graph: a node has one of the answer's names.
+- subgraph: such a node was extracted.
+- paths: it lies on a path that is left after retrieval and refinement.
+- prompt: it is on a path, or in a community report, that the language model was shown.
+- answer: the model's text contains the name. If the model's answer does not count, the graph reader
+  names it. The prompt is then bypassed, as the graph reader reads all paths.
+
+A run without extraction skips subgraph, paths and prompt.
+
+On a corpus, the targets may be passages.
+
+- corpus: the document is in the corpus.
+- graph: a chunk of it is in the graph. If the graph has nodes, one comes from the chunk or is it.
+- retrieved: a chunk of it is among the hits.
+- prompt: the prompt shows such a chunk.
+
+On a corpus, the targets may also be the words of known answers.
+
+- corpus: a document contains them.
+- graph: a chunk, a name or a description of the graph contains them.
+- retrieved: a hit's name or text contains them.
+- prompt: a row of its tables contains them.
+- answer: the language model's text contains them, or the excerpt where no model was asked.
+
+Yes and no occur in any text, so only the last stage is given for them.
+"""
 
 from __future__ import annotations
 
@@ -46,40 +75,10 @@ def funnel(
 ) -> tuple[Stage, ...]:
     """Return the stages that a run has reached, for targets of one kind; empty without targets.
 
-    On triples, the targets are known answers.
-
-    - graph: a node has one of the answer's names.
-    - subgraph: such a node was extracted.
-    - paths: it lies on a path that is left after retrieval and refinement.
-    - prompt: it is on a path, or in a community report, that the language model was shown.
-    - answer: the model's text contains the name. If `by_model` is false, the graph reader names it.
-      The prompt is then bypassed, as the graph reader reads all paths.
-
-    A run without extraction skips subgraph, paths and prompt.
-
-    On a corpus, the targets may be passages.
-
-    - corpus: the document is in the corpus.
-    - graph: a chunk of it is in the graph. If the graph has nodes, one comes from the chunk or is
-      it.
-    - retrieved: a chunk of it is among the hits.
-    - prompt: the prompt shows such a chunk.
-
-    On a corpus, the targets may also be the words of known answers.
-
-    - corpus: a document contains them.
-    - graph: a chunk, a name or a description of the graph contains them.
-    - retrieved: a hit's name or text contains them.
-    - prompt: a row of its tables contains them.
-    - answer: the language model's text contains them, or the excerpt where no model was asked.
-
-    Yes and no occur in any text, so only the last stage is given for them.
-
     Parameters
     ----------
     source : the graph or corpus of the question.
-    graph : the lane's graph.
-    state : the last state of the run.
+    graph, state : the lane's graph, and the last state of its run.
     targets : known answers or passages.
     by_model : True if the language model's answer counts, False for the graph reader's. None means
         the model's if it has answered.

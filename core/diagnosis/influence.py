@@ -205,8 +205,6 @@ def smallest(
     ----------
     order : the items, those most likely to matter first.
     changes : returns whether something changes without a set of items.
-    sets : the most sets that are tried exhaustively.
-    back : the most items that are put back.
 
     >>> from core.diagnosis.influence import smallest
     >>> smallest((2, 0, 1), lambda without: {0, 1} <= without, 10)

@@ -1,4 +1,4 @@
-"""Find a known answer in a text, as LEGO-GraphRAG, RoG, G-Retriever and HippoRAG do."""
+"""Matching of known answers in texts, as in LEGO-GraphRAG, RoG, G-Retriever and HippoRAG."""
 
 from __future__ import annotations
 

@@ -41,6 +41,15 @@ class Quality:
     golds : gold passages.
     lost : gold passages without a chunk.
     unmentioned : gold passages whose chunks have no entity.
+
+    >>> from core.diagnosis.quality import Quality
+    >>> print("\\n".join(Quality(5, 4, 1, 2, 4, 0, 4, 1, answers=2, unnamed=1, golds=2,
+    ...     unmentioned=1).sentences()))
+    5 entities with 4 relations; 1 of them (20 %) without any.
+    2 components; the largest has 80 % of the entities.
+    1 of 4 chunks (25 %) have no entity: no search over the graph comes to them.
+    1 of 2 known answers (50 %) are in no entity's name.
+    Of 2 gold passages 0 (0 %) are not in the graph, and 1 (50 %) have no entity.
     """
 
     entities: int
@@ -58,17 +67,7 @@ class Quality:
     unmentioned: int = 0
 
     def sentences(self) -> list[str]:
-        """Return the counts in words, with their meaning for answers.
-
-        >>> from core.diagnosis.quality import Quality
-        >>> print("\\n".join(Quality(5, 4, 1, 2, 4, 0, 4, 1, answers=2, unnamed=1, golds=2,
-        ...     unmentioned=1).sentences()))
-        5 entities with 4 relations; 1 of them (20 %) without any.
-        2 components; the largest has 80 % of the entities.
-        1 of 4 chunks (25 %) have no entity: no search over the graph comes to them.
-        1 of 2 known answers (50 %) are in no entity's name.
-        Of 2 gold passages 0 (0 %) are not in the graph, and 1 (50 %) have no entity.
-        """
+        """Return the counts in words, with their meaning for answers."""
         found = []
         if self.entities:
             found.append(

@@ -241,16 +241,9 @@ def train(
 ) -> TrainingState:
     """Train the adapters, and return the training state; the best weights are in place.
 
-    The figures of the state are negative losses. Raises BadInput, Cancelled, StoreError.
-
-    Parameters
-    ----------
-    model : the model, which is changed.
-    examples, held : dialogues to train on, and dialogues that choose when to stop.
-    settings : the settings of the training.
-    work : the folder of the intermediate state.
-    key : a digest of everything that the result depends on.
-    watch : is told the progress.
+    The figures of the state are negative losses. `held` are dialogues that choose when to stop.
+    `work` is the folder of the intermediate state, and `key` a digest of everything that the result
+    depends on. Raises BadInput, Cancelled, StoreError.
     """
     codes, looked_at = fitting(model, examples, settings.cut), fitting(model, held, settings.cut)
     if not codes or not looked_at:

@@ -21,7 +21,7 @@ SHOWN = ("path_hit@1", "path_hit@32", "path_recall@32")
 
 
 def evaluations(split: Split, size: int, engine, store: Store) -> Iterator[Job]:
-    """Start the jobs that evaluate first the plain encoder, then the trained one.
+    """Yield the jobs that evaluate first the plain encoder, then the trained one.
 
     Each asks `size` unseen questions of every test set. The runs are separate and kept question by
     question. Results of the plain encoder can thus be reused when another encoder is trained. A

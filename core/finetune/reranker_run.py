@@ -128,19 +128,14 @@ def ship(
 ) -> dict[str, Any]:
     """Write the trained reranker into a folder, as a low-rank change of its encoder's weights.
 
-    The vectors of words are unchanged. Raises BadInput where no reranker was trained, or where the
-    compressed one is no better than late interaction; StoreError, ModelUnavailable, Cancelled.
+    The vectors of words are unchanged. The record of the training is returned, with the figures of
+    the written model. Raises BadInput where no reranker was trained, or where the compressed one is
+    no better than late interaction; StoreError, ModelUnavailable, Cancelled.
 
     Parameters
     ----------
-    engine, lessons : as in `reranker`.
-    folder : the folder to write.
     rank : the rank of the matrices.
     tokens : how many tokens of question and text are read when the result is measured.
-
-    Returns
-    -------
-    The record of the training, with the figures of the written model.
     """
     place, base = target(engine, RERANKER), base_folder(engine)
     record = trained(place)

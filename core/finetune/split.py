@@ -166,7 +166,7 @@ def seeded(
 ) -> Iterator[tuple[Any, Question, tuple[int, ...]]]:
     """Yield (graph, question, seeds) of the questions whose entities are in their graph.
 
-    `what` names the search in the progress.
+    `what` is the noun for progress messages, such as paths.
     """
     for place, one in enumerate(drawn):
         watch.check()

@@ -58,7 +58,7 @@ class Found:
     def words(self) -> str:
         """Return the language in a few words.
 
-        Examples are `German`, `German, with 30 % English` and `German, as chosen`.
+        Examples are “German”, “German, with 30 % English” and “German, as chosen”.
         """
         known = language(self.code)
         if known is None:

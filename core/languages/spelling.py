@@ -1,4 +1,4 @@
-"""Normalise texts, so that different spellings of the same text compare as equal.
+"""Normal forms of texts, so that different spellings of the same text compare as equal.
 
 All comparisons of names, answers, titles and search words go through one of these forms:
 

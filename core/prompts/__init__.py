@@ -92,16 +92,8 @@ def with_examples(
     """Return a prompt's messages with its first `shots` solved examples.
 
     Each example is a turn of the conversation. If the prompt has a text `with_examples`, all are in
-    the user message. The prompt's `examples` may be the name of another prompt of the file, whose
-    examples are used.
-
-    Parameters
-    ----------
-    file : the file of the prompt.
-    prompt : the prompt.
-    shots : how many examples are shown.
-    abstract : True for an abstract question.
-    values : the texts of the placeholders.
+    the user message. The prompt's `examples` may be the name of another prompt of the same `file`,
+    whose examples are used. `values` are the texts of the placeholders.
 
     >>> from core.prompts import prompts, with_examples
     >>> prompt = prompts("answer")["walk-and-retrieve"]

@@ -55,7 +55,7 @@ LIKE_ANSWERS = (
     ),
     *("ground_truths", "gold_answers", "gold_ans", "answer_text", "reference", "references"),
 )
-# Last words of names such as `possible_answers`.
+# Last words of names such as “possible_answers”.
 LAST_WORDS = ("answer", "answers", "aliases", "label", "labels", "solution", "solutions")
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 DESCRIPTIONS = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()"]+))\)')
@@ -142,7 +142,7 @@ def format_of_row(row: Row) -> str:
 def like_answers(names: Iterable[str]) -> str:
     """Return the first name that is usual for answers and is not read here.
 
-    Such names are `gold`, `possible_answers` or `correctAnswer`. The result is empty where there is
+    Such names are “gold”, “possible_answers” or “correctAnswer”. The result is empty where there is
     none.
     """
     return next(

@@ -212,10 +212,7 @@ def _several(cell: str) -> tuple[str, ...]:
 def _rows(
     path: FilePath | Source, most: int | None, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row that is not blank with its number, the header first.
-
-    Raises BadInput, naming the row that cannot be read.
-    """
+    """Yield each row that is not blank with its number, the header first. Raises BadInput."""
     taken: list[int] = []  # numbers of the lines of the row that is being read
 
     def recorded() -> Iterator[str]:
@@ -271,11 +268,7 @@ def _names(header: str, mark: str) -> list[str]:
 
 
 def _places(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int], int]:
-    """Return the index of each known column, and the number of columns.
-
-    Raises BadInput where the question's column is missing, and where a column occurs twice or is
-    misspelt.
-    """
+    """Return the index of each known column, and the number of columns. Raises BadInput."""
     names = list(map(usual_name, header))
     places: dict[str, int] = {}
     of_gold = ("gold", "contexts")

@@ -214,9 +214,8 @@ def _names(graph: KnowledgeGraph) -> _Names:
         titles: dict[str, dict[str, None]] = {}
         for row, (document, title) in enumerate(zip(table.texts("document"), table.texts("title"))):
             documents.setdefault(document, []).append(row)
-            called = (
-                title or PurePosixPath(document).stem
-            )  # the file's name where there is no title
+            # A document without a title is called by its file's name.
+            called = title or PurePosixPath(document).stem
             titles.setdefault(alike(called), {})[document] = None
         chunks = {id: row for row, id in enumerate(table.texts("id"))}
         return _Names(

@@ -35,7 +35,7 @@ READING = (Loop, AdaptiveRerank)
 
 
 def changes(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
-    """Yield changes that may help, cheap ones first.
+    """Yield changes that may help, in the order in which they should be tried.
 
     First come as many hits as the ranks of the lost passages ask for, then more room in the prompt,
     then another way of searching passages, then wider searches. A line with branches has no

@@ -27,7 +27,7 @@ Values = tuple[str, dict[str, Any]]  # words, and parameter values of an operato
 
 
 def changes(ask: Ask, line: Line, losses: Sequence[Loss], models) -> Iterator[LineChange]:
-    """Yield changes that may help against some losses, cheap ones first.
+    """Yield changes that may help against some losses, in the order in which they should be tried.
 
     First come the changes that the cause suggests, then the advised subgraph size, then relation
     chains instead of the search, if they are prepared. A wider beam costs most and comes last. A

@@ -116,7 +116,7 @@ def ran(run: LaneRun, watch: Watch = NO_WATCH, answer: bool = False) -> bool:
 
 
 class TooLong(HopscopeError):
-    """The time for trials is over."""
+    """An error that ends a trial when its time is over."""
 
 
 def until(watch: Watch, end: float) -> Watch:

@@ -135,7 +135,7 @@ def bring(
     ----------
     path : the file of the run.
     source : the graph or corpus that the questions are asked of.
-    format : one of the formats of runs, or `auto`.
+    format : one of the formats of runs; recognised by default.
     title : the name on screens; the file's name where empty.
     qrels : a file of relevance judgements, if there is one.
     """
