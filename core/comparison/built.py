@@ -58,7 +58,7 @@ class BuiltGraphs:
         ----------
         corpus : the corpus.
         spec : the build or the kind of graph; the chunks where empty.
-        watch : is told the progress.
+        watch : receives the progress, and can cancel the work.
         make : True if a missing graph may be built.
 
         Raises

@@ -158,7 +158,7 @@ def train(
     settings : the settings of the training.
     work : the folder of the intermediate state.
     key : a digest of everything that the result depends on.
-    watch : is told the progress.
+    watch : receives the progress, and can cancel the work.
     """
     if not rows or not held:
         raise BadInput(

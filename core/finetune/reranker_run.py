@@ -68,7 +68,7 @@ def reranker(
     engine : the models and graphs.
     lessons : the training data.
     settings : the settings of the training.
-    watch : is told the progress.
+    watch : receives the progress, and can cancel the work.
     again : True to train again although the same training was done.
 
     Returns

@@ -134,7 +134,7 @@ def read_file(
     most : the most bytes of text; None for no bound.
     columns : the columns of a table or of lines without a header, in their order, as in
         `id,question,answers,-`.
-    watch : is told the share read.
+    watch : receives the share that was read, and can cancel.
     gold : keys under which rows may name the documents that their answer rests on, for questions to
         a corpus; a table has the columns `gold` or `gold_titles` for them.
     encoding : the encoding of a file that is not UTF-8.

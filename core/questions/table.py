@@ -120,7 +120,7 @@ def table_questions(
     most : the most bytes of text to read; None for no bound.
     columns : the columns in their order, as `columns_of` returns them. No header is needed then,
         and one that is there is skipped.
-    watch : is told the share read.
+    watch : receives the share that was read, and can cancel.
     gold : True if columns of the documents that an answer rests on are read.
 
     Returns

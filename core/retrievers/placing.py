@@ -49,7 +49,7 @@ def placed(
     graph : the graph that was asked.
     seeds : the ids of the question entities.
     reply : the retriever's reply, checked for its form.
-    watch : is asked for cancellation.
+    watch : can cancel the work.
     """
     found = Placed(notes=list(reply.notes))
     ids = _ids(graph, reply, found.notes)

@@ -307,7 +307,7 @@ def read_run_file(
     ----------
     path : the file.
     format : one of `FORMATS`; `auto` recognises it.
-    watch : is told the share read.
+    watch : receives the share that was read, and can cancel.
     encoding : the encoding of a file that is not UTF-8.
     """
     path, said = Path(path), list[str]()
