@@ -1,4 +1,4 @@
-"""A comparison as plain data: what the command line prints and a download holds."""
+"""Comparisons as plain data, for the command line's output and for downloads."""
 
 from __future__ import annotations
 
@@ -19,13 +19,19 @@ from core.graph.texts import chunk_lists, hit_names, hit_texts, leaves
 from core.operators.generate import about_tokens
 from core.types import Influence, Ranking, State, Step
 
-MEMBERS = 30  # of a community that are named
+MEMBERS = 30  # members named for each community hit
 
 
 def comparison_dict(comparison: Comparison) -> dict[str, Any]:
-    """`question, entities, answers, graph, seed, lanes` as JSON can hold them; for a question to a corpus also `corpus` and `gold`, the
-    documents that the answer rests on; `aliases`, groups of names of one answer each, where the question's set has any; `edits`, what was
-    taken away from what was asked, merged or renamed, where anything was."""
+    """Return a comparison as values that JSON can hold.
+
+    The keys are `question`, `entities`, `answers`, `graph`, `seed` and `lanes`. Some keys appear
+    only where they apply:
+
+    - `corpus` and `gold` (the documents that the answer rests on) for a question to a corpus,
+    - `aliases` (groups of names, one group an answer) where the question set has any,
+    - `edits` (what was removed from the graph or corpus, merged or renamed) where there are any.
+    """
     comparison = comparison.now
     ask, lanes = comparison.ask, comparison.lanes
     about: dict[str, Any] = (
@@ -47,11 +53,12 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
 
 
 def lane_dict(lane: Lane, by_model: bool) -> dict[str, Any]:
-    """Return a lane as JSON can hold it; its funnel is counted `by_model` or by the reader.
+    """Return a lane as values that JSON can hold.
 
-    A value is null where the line has no such thing or nothing is known of it. `partly` is how
-    much of what it searched was there, `answer_fault` why the model's answer is blank or cut,
-    `beside` what it said before its graph was edited.
+    A value is null where the method has no such output or nothing is known about it. `partly` is
+    how much of the searched data was available. `answer_fault` is the reason why the model's answer
+    is blank or cut. `beside` compares the answer with the one before the graph was edited. The
+    funnel counts the language model's answer if `by_model` is true, and the reader's otherwise.
     """
     graph, state = lane.graph, lane.state
     return {
@@ -85,7 +92,10 @@ def lane_dict(lane: Lane, by_model: bool) -> dict[str, Any]:
 
 
 def graph_dict(lane: Lane) -> dict[str, Any]:
-    """The graph of a lane: `name`, `build` (null on a graph of triples), and how many `nodes` and `edges` that graph has."""
+    """Return name, build and size of a lane's graph.
+
+    `build` is null on a graph of triples. `nodes` and `edges` are the counts of the whole graph.
+    """
     graph = lane.graph
     nodes, edges = getattr(graph, "whole", (graph.n_nodes, graph.n_edges))[:2]
     return {
@@ -97,7 +107,11 @@ def graph_dict(lane: Lane) -> dict[str, Any]:
 
 
 def paths_list(graph, state: State) -> list[dict[str, Any]]:
-    """The kept paths, best first: `text, score, nodes, relations, forward`; score is null where the order carries none."""
+    """Return the kept paths, best first.
+
+    The keys of a path are `text`, `score`, `nodes`, `relations` and `forward`. The score is null
+    where the order of the paths carries no scores.
+    """
     if state.paths is None:
         return []
     return [
@@ -113,7 +127,10 @@ def paths_list(graph, state: State) -> list[dict[str, Any]]:
 
 
 def funnel_dict(lane: Lane, by_model: bool) -> dict[str, list[str] | None] | None:
-    """The known answers alive at each stage; null for a stage this line has not, and as a whole where no answer is known."""
+    """Return the known answers that are alive at each stage of a lane.
+
+    A stage that the method does not have is null. The whole is null where no answer is known.
+    """
     ask = lane.ask
     wanted = answers_of(ask.question)
     stages = funnel(ask.source, lane.graph, lane.state, wanted, by_model, lane.saved_alive)
@@ -122,7 +139,10 @@ def funnel_dict(lane: Lane, by_model: bool) -> dict[str, list[str] | None] | Non
 
 
 def gold_dict(lane: Lane) -> dict[str, Any] | None:
-    """Of the passages that the answer rests on: those alive at each stage, and the `fates` of all; null where none is known."""
+    """Return the evidence passages that are alive at each stage, and the `fates` of all.
+
+    The result is null where no evidence passage is known.
+    """
     source, gold = lane.ask.source, passages_of(lane.ask.question)
     if not gold:
         return None
@@ -154,10 +174,12 @@ def _fate_dict(fate: Fate, state: State) -> dict[str, Any]:
 
 
 def hits_dict(graph, state: State, gold: tuple[str, ...] = ()) -> dict[str, list[dict[str, Any]]]:
-    """The hits by kind (chunk, node, relation, community), best first: `id, score, text, source`, and whether a chunk is `gold`.
+    """Return the hits by kind (chunk, node, relation, community), best first.
 
-    `source` lists where it comes from: of a chunk its document, title and place, of an entity or a relation the chunks that tell of it,
-    of a community its first members.
+    The keys of a hit are `id`, `score`, `text` and `source`. A hit that is a chunk, or a node that
+    stands for one, also says whether it is `gold`. `source` lists where the hit comes from: for a
+    chunk its document, title and place, for an entity or a relation the chunks that mention it, and
+    for a community its first members.
     """
     rows = gold_rows(graph, gold)
     return {
@@ -191,7 +213,7 @@ def _sources(graph, hits: Ranking) -> list[list[str]]:
         chunks = chunk_lists(graph, "nodes" if hits.kind == "node" else "edges", hits.items)
         return [hit_names(graph, "chunk", rows) for rows in chunks]
     table = graph.columns.communities if hits.kind == "community" else graph.columns.chunks
-    if table is None:  # and so there are no such hits
+    if table is None:  # a graph without the table has no such hits
         return []
     if hits.kind == "community":
         members = table.lists("members")
@@ -203,7 +225,10 @@ def _sources(graph, hits: Ranking) -> list[list[str]]:
 
 
 def excerpt_dict(graph, state: State) -> dict[str, Any] | None:
-    """The sentence nearest to the question, where no language model was asked: `text, chunk, score`."""
+    """Return the sentence nearest to the question, where no language model was asked.
+
+    The keys are `text`, `chunk` and `score`.
+    """
     one = state.excerpt
     if one is None:
         return None
@@ -215,8 +240,13 @@ def excerpt_dict(graph, state: State) -> dict[str, Any] | None:
 
 
 def prompt_dict(state: State) -> dict[str, Any]:
-    """`prompt` as one text, `messages` as sent, `prompt_paths` shown, `prompt_tokens` (estimated where no model counted), and
-    `prompt_source`, the paper whose prompt it follows, or that it is a person's own."""
+    """Return the prompt of a state and the counts of its contents.
+
+    `prompt` is one text and `messages` are the messages that were sent. `prompt_paths` and
+    `prompt_hits` count the paths and hits that are shown. `prompt_tokens` is an estimate where no
+    model counted. `prompt_source` is the paper whose prompt is followed, or says that a person
+    wrote the prompt.
+    """
     if state.prompt is None:
         return {
             "prompt": None,
@@ -242,8 +272,11 @@ def prompt_dict(state: State) -> dict[str, Any]:
 
 
 def step_dict(step: Step) -> dict[str, Any]:
-    """One operator: `name, parameters, seconds, waiting, prepared, calls, tokens_in, tokens_out, texts, sizes, notes, thoughts`. Seconds of
-    `waiting`, and of what was `prepared` once for all questions, are not among `seconds`."""
+    """Return what one operator did and cost.
+
+    The `seconds` contain neither the seconds of `waiting` nor those of what was `prepared` once for
+    all questions.
+    """
     usage = step.usage
     return {
         "name": step.operator,
@@ -263,7 +296,10 @@ def step_dict(step: Step) -> dict[str, Any]:
 
 
 def answer_fault(state: State) -> str:
-    """Why the language model's answer is blank or cut; empty where it is whole, or none was asked for."""
+    """Return why the language model's answer is blank or cut.
+
+    The text is empty where the answer is whole or no model was asked.
+    """
     return next(
         (step.fault for step in reversed(state.trace) if step.stage == "generate" and step.fault),
         "",
@@ -271,15 +307,24 @@ def answer_fault(state: State) -> str:
 
 
 def thought(state: State) -> str:
-    """What the language model thought before it answered, which is no part of the answer; empty where it did not."""
+    """Return the thoughts that the language model wrote before its answer.
+
+    They are no part of the answer. The text is empty where the model wrote none.
+    """
     return "\n\n".join(
         thought for step in state.trace if step.stage == "generate" for thought in step.thoughts
     )
 
 
 def influence_dict(lane: Lane, one: Influence) -> dict[str, Any]:
-    """What an answer rests on: `by` reader or model, `text`, and the `items` that were left out one by one: `kind, name, influence`,
-    whether the answer `changes` without it, and whether it is in the `smallest` set without which it does; `exact`: none smaller does."""
+    """Return a measured influence: the items that an answer rests on.
+
+    `by` is the reader or the model, and `text` is a summary. Each of the `items` was left out
+    alone: it has a `kind`, a `name` and an `influence`, and says whether the answer `changes`
+    without it and whether it is in the `smallest` set without which the answer changes. `exact` is
+    true where no smaller set changes the answer. `others` counts the items that were never left
+    out.
+    """
     items = []
     for at, weight in enumerate(one.weights):
         item = item_at(lane.state, one.by_model, weight.kind, weight.place)
@@ -305,7 +350,11 @@ def influence_dict(lane: Lane, one: Influence) -> dict[str, Any]:
 
 
 def points_list(graph, state: State) -> list[dict[str, Any]] | None:
-    """What a language model noted on parts of what was found: `score, text, kind, of`, the hits that the part held; null in other lines."""
+    """Return the notes that a language model took on parts of the hits.
+
+    The keys of a note are `score`, `text`, `kind` and `of`, the hits that the part held. The result
+    is null for methods that take no notes.
+    """
     if state.points is None:
         return None
     kinds = {"triple": "relation"}

@@ -1,1 +1,1 @@
-"""A question asked of several lanes: their runs, queues and times."""
+"""Comparisons of several methods on one question: their runs, queues and times."""

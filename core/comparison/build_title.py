@@ -1,4 +1,4 @@
-"""The title of the graph that a lane on documents is asked on."""
+"""The title of the graph that a lane on a corpus runs on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from core.graph.store import Graph
 
 
 def build_title(lane: Lane) -> str:
-    """The title of the build that made the graph of a lane on documents; empty on triples, or where the line names none."""
+    """Return the title of the build that made the graph of a lane on a corpus.
+
+    It is empty on a graph of triples, and for a method that names no build.
+    """
     own, corpus, spec = lane.own_graph, lane.ask.source.corpus, build_of(lane.line)
     if isinstance(own, Graph) and (build := built_as(own)) is not None:
         return build.title

@@ -1,4 +1,4 @@
-"""The graphs of corpora that lanes stand on, opened once."""
+"""The graphs of corpora that lanes run on, each opened once."""
 
 from __future__ import annotations
 
@@ -19,36 +19,52 @@ from core.runtime.turn import passed_on
 from core.watch import NO_WATCH, Watch
 
 OPENED = 32  # graphs that stay open
-CHUNKS = "chunks"  # the kind of graph that needs no reading of the texts, and is made whoever asks for it
-AT_ONCE = 2_000_000  # characters of a corpus whose graph is made within a question, where no language model is asked for it
+# The kind of graph that is made without reading the texts, so it is always built on demand.
+CHUNKS = "chunks"
+# Characters of the largest corpus whose graph is built while a user waits. No model is asked.
+AT_ONCE = 2_000_000
 Key = tuple[str, str, str]  # a corpus's folder and content, and a build's line
 
 
 class BuiltGraphs:
-    """Opened graphs by corpus and build; one that was built anew since is opened anew. Safe between threads."""
+    """Opened graphs by corpus and build. It is safe between threads.
+
+    A graph that was built again since is opened again.
+    """
 
     def __init__(self, models: Models):
         self._models, self._lock = models, threading.Lock()
-        self._making: dict[
-            Key, threading.Lock
-        ] = {}  # so that nobody waits for the graph of another corpus
-        self._so_far: dict[
-            Key, tuple[str, float | None]
-        ] = {}  # how far those are that are being made, for others that wait for them
-        # those that came with a corpus, and do not fit what is here
+        # One lock for each graph, so that nobody waits for the graph of another corpus.
+        self._making: dict[Key, threading.Lock] = {}
+        # Progress of the graphs that are being built, for the threads that wait for them.
+        self._so_far: dict[Key, tuple[str, float | None]] = {}
+        # Graphs shipped with a corpus that do not fit the texts or models here.
         self._uncovered: set[Key] = set()
         self._opened: LRUCache[Key, tuple[int, Graph | None]] = LRUCache(OPENED)
 
     def __call__(
         self, corpus: Corpus, spec: str = "", watch: Watch = NO_WATCH, make: bool = False
     ) -> Graph:
-        """The graph that a build made of a corpus, of a kind of graph the best that is there (`core.builds.standing`); without `spec` the
-        chunks.
+        """Return the graph that a build made of a corpus.
 
-        That of the chunks alone is made where there is none; to `make` it that of a corpus which is not large as well,
-        unless a language model is asked for it; one that came with the corpus asks none, and where it does not fit what is here the next
-        best is taken. No vectors are made with it: an operator that reads some makes them. Raises BadParameter for an unknown build,
-        StoreError where it is not built yet, saying how to build it.
+        A kind of graph stands for its best build (`core.builds.standing`). No vectors are made
+        here; an operator that reads some makes them.
+
+        A missing graph of chunks is always built. Others are built if `make` is set, the corpus is
+        not large, and no language model is needed. A graph that was shipped with the corpus needs
+        none. If it does not fit here, the next best build is taken.
+
+        Parameters
+        ----------
+        corpus : the corpus.
+        spec : the build or the kind of graph; the chunks where empty.
+        watch : receives the progress, and can cancel the work.
+        make : True if a missing graph may be built.
+
+        Raises
+        ------
+        BadParameter : for an unknown build.
+        StoreError : for a graph that is not built yet; the message says how to build it.
         """
         one = build_for(corpus, spec or CHUNKS)
         try:
@@ -57,12 +73,15 @@ class BuiltGraphs:
             return self._graph(corpus, build_for(corpus, spec, shipped=False), watch, make)
 
     def close(self) -> None:
-        """Hold no graph any more; one that is asked for again is opened anew."""
+        """Close all graphs; a graph that is needed again is opened again."""
         with self._lock:
             self._opened.clear()
 
     def digest(self, corpus: Corpus | None, spec: str) -> str:
-        """The digest of the graph that `spec` means, without opening or making it; empty where it is not built, or no build is meant."""
+        """Return the digest of the graph that `spec` means, without opening or building it.
+
+        It is empty where the graph is not built or no build is meant.
+        """
         if corpus is None:
             return ""
         try:
@@ -102,7 +121,7 @@ class BuiltGraphs:
             return graph
 
     def _telling(self, key: Key, watch: Watch = NO_WATCH) -> Watch:
-        """Tells how far a graph is to who makes it, and to all who wait for it meanwhile."""
+        """Return a watch that reports progress to the caller and to all threads that wait."""
 
         def tell(text: str, share: float | None) -> None:
             self._so_far[key] = text, share
@@ -111,8 +130,12 @@ class BuiltGraphs:
         return Watch(watch.check, tell)
 
     def _made(self, corpus: Corpus, one: Build, watch: Watch = NO_WATCH) -> Graph:
-        """The graph, built without asking a language model. Raises Uncovered where it came with the corpus and does not fit here."""
-        indexed = isinstance(one.line.operators[0], OpenedIndex)  # whose vectors came with it
+        """Build the graph without a language model.
+
+        Raises Uncovered for a graph that was shipped with the corpus and does not fit here.
+        """
+        # An opened index brings its vectors.
+        indexed = isinstance(one.line.operators[0], OpenedIndex)
         if not one.line.asks_chat:
             return build(corpus, one, self._models, watch, indexed=indexed)
         key = (str(corpus.folder), corpus.digest, repr(one.line))
@@ -126,7 +149,7 @@ class BuiltGraphs:
 
 
 def _soon(corpus: Corpus, one: Build) -> bool:
-    """Whether a graph can be made while a person waits."""
+    """Return whether a graph can be built while a user waits."""
     return (
         not one.line.asks_chat or ships(corpus, one) is not None
     ) and corpus.characters <= AT_ONCE

@@ -1,4 +1,4 @@
-"""A comparison at work: its lanes retrieve and answer in queues, and each is drawn as far as it has come."""
+"""A running comparison: its lanes retrieve and answer in queues, and report their progress."""
 
 from __future__ import annotations
 
@@ -24,19 +24,22 @@ from core.types import State
 from core.watch import Watch
 
 ANSWERING = "answering"
-TELL = 0.3  # seconds between two words on how far a lane is
-USUAL = 0.5  # seconds that each operator of a line is thought to take before it was run
-SIDE_BY_SIDE = 8  # answers that a model gives at a time where it can
+TELL = 0.3  # seconds between two reports of a lane's progress
+USUAL = 0.5  # seconds assumed for each operator of a method that was never run
+SIDE_BY_SIDE = 8  # answers that a server's model gives at the same time
 
 
 def make_ready() -> None:
-    """Load the libraries that retrieval needs, where they are not yet; else nothing."""
+    """Load the libraries that retrieval needs, if they are not loaded yet."""
     import core.graph.algorithms.local
     import core.graph.algorithms.traversal  # noqa: F401
 
 
 def side_by_side(models, role: str) -> bool:
-    """Whether the model of that role gives several answers at a time, as a server does; False where it cannot be had."""
+    """Return whether the model of a role gives several answers at a time, as a server does.
+
+    The result is False where the model is not available.
+    """
     try:
         return getattr(models.chat(role), "side_by_side", False)
     except HopscopeError:
@@ -44,30 +47,31 @@ def side_by_side(models, role: str) -> bool:
 
 
 class Queues:
-    """Where lanes wait: to retrieve, to retrieve with the help of a language model, and for each model's answers.
+    """The queues of all lanes.
 
-    So a question without a model never waits behind one with, and an answer only behind answers of the same model.
+    One is for retrieval, one for retrieval with a language model, and one for the answers of each
+    model. A question without a model never waits for one with a model, and an answer waits only for
+    answers of the same model.
     """
 
     def __init__(self) -> None:
         self.retrieving = Fair("retrieval", max(2, min(8, os.cpu_count() or 2)))
         self.asking = Fair("asking", 2)
         self.repairing = Fair("repairing", 1)
-        self.pace: dict[
-            str, float
-        ] = {}  # seconds that a line took last, so that quick ones go first
+        # Seconds of each method's last run, so that quick methods go first.
+        self.pace: dict[str, float] = {}
         self._answering: dict[str, Fair] = {}
         self._lock = threading.Lock()
 
     def expected(self, line: Line) -> float:
-        """The seconds that a line is expected to take."""
+        """Return the expected duration of a method in seconds."""
         return self.pace.get(repr(line), USUAL * len(line))
 
     def answering(self, models, role: str) -> Fair:
-        """The queue of the model of that role or name."""
+        """Return the queue of the model with that role or name."""
         try:
             name = models.signature(role)
-        except HopscopeError:  # said on the lane when it asks
+        except HopscopeError:  # the lane reports it when it asks the model
             name = ""
         many = side_by_side(models, role)
         with self._lock:
@@ -78,15 +82,15 @@ class Queues:
             return self._answering[name]
 
     def busy(self) -> bool:
-        """Whether anybody waits for a lane."""
+        """Return whether any lane waits or runs."""
         return self.others(None)
 
     def others(self, job: Job | None) -> bool:
-        """Whether lanes of another job wait here or are at work."""
+        """Return whether lanes of another job wait or run."""
         return any(queue.ahead(job) for queue in self._of_lanes())
 
     def begun(self) -> int:
-        """How many retrievals and answers of lanes have begun so far."""
+        """Return how many retrievals and answers of lanes have begun so far."""
         return sum(queue.begun for queue in self._of_lanes())
 
     def _of_lanes(self) -> tuple[Fair, ...]:
@@ -94,12 +98,15 @@ class Queues:
             return (self.retrieving, self.asking, *self._answering.values())
 
     def wait(self, job: Job) -> Wait | None:
-        """How long a job waits for its first lane to retrieve; None where one does already, or none has to."""
+        """Return how long a job waits for its first lane to retrieve.
+
+        The result is None where a lane retrieves already or none has to.
+        """
         waits = [queue.wait(job) for queue in (self.retrieving, self.asking)]
         return next((wait for wait in waits if wait is not None), None)
 
     def drop(self, job: Job) -> None:
-        """Forget what has not begun of a job."""
+        """Remove the work of a job that has not begun."""
         with self._lock:
             queues = (self.retrieving, self.asking, self.repairing, *self._answering.values())
         for queue in queues:
@@ -107,7 +114,7 @@ class Queues:
 
 
 class Comparing:
-    """Does the work of one comparison's job: every lane's retrieval, and its answer as soon as it has retrieved."""
+    """The work of one comparison's job: each lane's retrieval, then its answer."""
 
     def __init__(
         self,
@@ -119,19 +126,32 @@ class Comparing:
         after: Callable[[Job, float], None] | None = None,
         watched: Callable[[Job], bool] = lambda job: False,
     ):
-        """`after(job, when the last lane ended)` is done once all lanes have ended well, in a queue of its own, so as to delay no lane.
-        `watched` says whether somebody looks at what a job compares, who is then shown how far its rankings are."""
+        """Take the comparison, and what its lanes share with others.
+
+        Parameters
+        ----------
+        comparison : the comparison whose lanes are run.
+        environment : the models and stores.
+        prefixes : the cache of states that runs share.
+        queues : the queues of all lanes.
+        asks_chat : returns whether an instance needs a language model to retrieve.
+        after : is called with the job and the time when the last lane ended. It runs once all lanes
+            have ended, unless the job was cancelled. It has a queue of its own, so that it delays
+            no lane.
+        watched : returns whether a viewer displays the job, and so needs previews.
+        """
         self.comparison, self._queues, self._asks_chat = comparison, queues, asks_chat
         self._models = environment.models
         self._runs = [LaneRun.of(lane, environment, prefixes) for lane in comparison.lanes]
         self._after, self._watched = after, watched
-        self._at_work: list[int] = []  # places; twice where an answer begins as retrieval ends
+        # Lanes at work. A lane is listed twice while its answer begins and its retrieval ends.
+        self._at_work: list[int] = []
         self._lock = threading.RLock()
 
     def start(self, job: Job) -> None:
-        """Put the lanes into their queues; the job ends when the last one has."""
+        """Put the lanes into their queues; the job ends with the last lane."""
         self._job, job.on_cancel = job, self._cancelled
-        # not by way of this, which would then hold itself
+        # The closures below capture these values, since capturing `self` would make a cycle.
         queues, lanes, asks_chat = (self._queues, self.comparison.lanes, self._asks_chat)
         left = lambda lane: (
             not lane.retrieved and lane.status not in ENDED and not asks_chat(lane.instance)
@@ -162,7 +182,7 @@ class Comparing:
                 self._job.begin()
             try:
                 work(place)
-            except Exception as error:  # of what comes before an operator or behind it
+            except Exception as error:  # raised outside of the operators
                 self._fail(place, error)
             finally:
                 with self._lock:
@@ -199,13 +219,13 @@ class Comparing:
     def _answer(self, place: int) -> None:
         if self._part(place, LaneRun.answer, self._job):
             lane = self.comparison.lanes[place]
-            said = lane.state.answer  # without the thought, and without what repeats in it
+            said = lane.state.answer  # without the model's thoughts and repetitions
             answer = lane.answer if said is None else said
             self.comparison.change(place, answer=answer, text="", status=DONE)
             self._job.touch()
 
     def _ask(self, place: int, role: str) -> None:
-        if not side_by_side(self._models, role):  # it shares the cores
+        if not side_by_side(self._models, role):  # the model runs on the same cores
             self._pauses.begin_reading()
         try:
             self._answer(place)
@@ -213,7 +233,10 @@ class Comparing:
             self._pauses.end_reading()
 
     def _part(self, place: int, part: Callable[[LaneRun, Progress], None], watch: Watch) -> bool:
-        """Whether one part of a lane went well; its failure is written on it and goes no further."""
+        """Run one part of a lane and return whether it succeeded.
+
+        A failure is written on the lane and is not raised.
+        """
         run = self._runs[place]
         try:
             watch.check()
@@ -229,7 +252,7 @@ class Comparing:
         return False
 
     def _progress(self, place: int, watch: Watch) -> Progress:
-        """Return what a part of a lane tells while it runs, as changes of the lane."""
+        """Return the receivers that turn a lane's news into changes of the lane."""
         job, comparison, run = self._job, self.comparison, self._runs[place]
         name = comparison.lanes[place].instance.name
 
@@ -263,7 +286,7 @@ class Comparing:
         return Progress(Watch(watch.check, advanced), reached, wrote, far, preview)
 
     def _preview(self, place: int, watch: Watch) -> ShowPreview:
-        """Return what shows on a lane what its run would come to by now."""
+        """Return the function that shows a preview on a lane."""
         job, run, queues, watched = self._job, self._runs[place], self._queues, self._watched
 
         def show(preview: Preview) -> None:
@@ -274,7 +297,7 @@ class Comparing:
         previews = Previews(show, lambda: watched(job), others=lambda: queues.others(job))
 
         def preview(text: str, states: Callable[[], tuple[State, ...]]) -> None:
-            # a model that reads elsewhere is not kept waiting
+            # Only the lane's own thread pauses, as another one may feed a model elsewhere.
             if previews(text, states) and threading.get_ident() == here:
                 self._pauses.let_others_show(place, watch)
 
@@ -286,7 +309,7 @@ class Comparing:
         self._job.touch()
 
     def _cancelled(self) -> None:
-        """The job was cancelled: lanes that only wait end at once, those at work at their next check."""
+        """End the waiting lanes of a cancelled job; lanes at work end at their next check."""
         self._queues.drop(self._job)
         self.comparison.repairing = False
         with self._lock:
@@ -320,4 +343,5 @@ class Comparing:
         try:
             after(self._job, ended)
         finally:
-            self._job.on_cancel = nothing  # else the job and this hold one another, and all results, until garbage is collected
+            # Break the reference cycle with the job, which keeps all results in memory.
+            self._job.on_cancel = nothing

@@ -1,4 +1,7 @@
-"""What of a line runs at once, and what waits until it is asked for: what asks a language model, or a program of the person's own."""
+"""The operators of a method that run without consent, and those that wait for it.
+
+Consent is needed for operators that call a language model or a program of the user's.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,12 @@ from core.parameters import parameters, values
 
 
 def asks(operator: Operator, models: Models, answering: bool = False) -> bool:
-    """Whether running an operator asks a language model, or a program of the person's own: what may take long, or cost money. An answer
-    that a language model gives counts with `answering` alone. An expression that cannot be read counts as none: its lane will say so."""
+    """Return whether an operator calls a language model or a program of the user's.
+
+    Such a call may take long or cost money. An answer by a language model counts only if
+    `answering`. A model expression that cannot be read counts as none, as its lane reports the
+    fault.
+    """
     if not all(part.remembered for part in operator.parts()):
         return True
     try:
@@ -27,14 +34,17 @@ def asks(operator: Operator, models: Models, answering: bool = False) -> bool:
 
 
 def free(operator: Operator) -> bool:
-    """Whether an operator reads what was found without a model, which takes no time."""
+    """Return whether an operator reads the answer from the results without a model, at no cost."""
     return operator.stage == "read" and not any(
         p.model or p.chat for p in parameters(type(operator))
     )
 
 
 def at_once(line: Line, models: Models, answering: bool = False) -> int:
-    """How many operators of a line come before the first that `asks`; all of them where none does."""
+    """Return how many leading operators of a method run before the first that `asks`.
+
+    The result is the number of operators where none does.
+    """
     return next(
         (place for place, operator in enumerate(line) if asks(operator, models, answering)),
         len(line),

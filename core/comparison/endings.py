@@ -1,4 +1,4 @@
-"""How a lane ended that came to no answer, and at which of its steps, in words."""
+"""Sentences on lanes without an answer: how they ended, and at which step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ WORDS = {FAILED: "Failed", CANCELLED: "Cancelled"}
 
 
 def unfinished(lane: Lane) -> str:
-    """What a sentence says of a lane that retrieved nothing whole: failed, was cancelled; empty of others."""
+    """Return how a lane ended that did not retrieve everything: it failed or was cancelled.
+
+    The text is empty for other lanes.
+    """
     if lane.error is not None:
         return "failed"
     if lane.status == CANCELLED and not lane.retrieved:
@@ -32,8 +35,11 @@ def without_end(lane: Lane) -> str:
 
 
 def ending(lane: Lane) -> str:
-    """How a lane ended that did not end well, and where: `Cancelled at step 2 of 4, rank, with 512 of 1,190 paths read`; empty
-    of others."""
+    """Return how a lane ended that failed or was cancelled, and where.
+
+    An example is: Cancelled at step 2 of 4, rank, with 512 of 1,190 paths read. The text is empty
+    for other lanes.
+    """
     if lane.status not in WORDS:
         return ""
     read = f", with {lane.preview.text}" if lane.preview is not None else ""
@@ -41,7 +47,7 @@ def ending(lane: Lane) -> str:
 
 
 def _where(lane: Lane) -> str:
-    """Up to where a lane came."""
+    """Return the place in the method that a lane had reached."""
     steps, done = (
         [step for step in lane.instance.line if step.stage != "generate"],
         len(lane.states),
@@ -51,7 +57,10 @@ def _where(lane: Lane) -> str:
     if any(isinstance(step, Branch) for step in steps):
         return f"after {done:,} step{'s' * (done != 1)}"
     if not done and steps:
-        return f"before the first of {len(steps):,} step{'s' * (len(steps) != 1)} was done, {steps[0].title}"
+        return (
+            f"before the first of {len(steps):,} step{'s' * (len(steps) != 1)} was done, "
+            f"{steps[0].title}"
+        )
     if done < len(steps):
         return f"at step {done + 1:,} of {len(steps):,}, {steps[done].title}"
     return "at its last step"

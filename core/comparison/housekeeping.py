@@ -1,9 +1,10 @@
-"""What the process does for itself while nobody waits: garbage is collected, and the answering model is loaded.
+"""Housekeeping while no user waits: garbage collection and loading the answering model.
 
-Python's own full collections, and Streamlit's after every run of a page, stop all threads for as long as they walk everything
-that is loaded. What stays is therefore frozen, and the rest is collected now and then, in a moment in which nobody waits, or where much
-has come since: what a browser leaves behind that went away lies in circles, which a collection alone frees. Among it are open files, three
-for each browser, of which macOS allows 256 unless it is asked for more.
+A full garbage collection stops all threads for as long as it walks every loaded object. Python runs
+them by itself, and Streamlit after every run of a page. Objects that stay are therefore frozen, and
+the rest is collected while no user waits, or after many new allocations. The collections are
+needed: a browser that disconnects leaves reference cycles behind, which nothing else frees. They
+hold three open files for each browser, and macOS allows 256 by default.
 """
 
 from __future__ import annotations
@@ -20,19 +21,28 @@ from contextlib import suppress
 if sys.platform != "win32":
     import resource
 
-LOOK = 2.0  # seconds between two looks at whether anybody waits
-REST = 5.0  # seconds in which nobody waited before something is done
-COLLECT = 60.0  # seconds between two collections
-LATEST = 300.0  # seconds after which one is done even where somebody waits
-MUCH = 500_000  # blocks of memory, some 50 MB, that came since the last collection and may be garbage by now
-SELDOM = 10.0  # seconds between two collections at least
-OPEN_FILES = 4096  # that the process may have at once
-THRESHOLDS = (20_000, 20, 1_000)  # so that Python's own full collections come rarely
+LOOK = 2.0  # seconds between two checks of whether work is due
+REST = 5.0  # seconds without a waiting user before the process counts as idle
+COLLECT = 60.0  # seconds between two collections of an idle process
+LATEST = 300.0  # seconds after which a busy process collects too
+# New blocks of memory since the last collection, about 50 MB, after which the next one is due.
+MUCH = 500_000
+SELDOM = 10.0  # least seconds between two collections
+OPEN_FILES = 4096  # files that the process may have open at once
+THRESHOLDS = (20_000, 20, 1_000)  # make Python's own full collections rare
 
 
 class Housekeeping:
-    """Looks after the process in a thread of its own. `busy()` says whether somebody waits; `once` is done in the first rest; `held()`
-    counts the blocks of memory that are taken, and `begun()` what visitors had begun so far, since much of it is over between two looks."""
+    """Housekeeping of the process, in a thread of its own.
+
+    Parameters
+    ----------
+    busy : returns whether a user waits.
+    once : is called in the first idle moment.
+    clock : returns the time in seconds.
+    held : returns the number of allocated blocks of memory.
+    begun : returns how much work of users has begun so far, as much of it ends between two checks.
+    """
 
     def __init__(
         self,
@@ -49,25 +59,25 @@ class Housekeeping:
             held,
             begun,
         )
-        self._seen = begun()  # by the last look
+        self._seen = begun()  # at the last check
         self._rested = self._collected = clock()
-        self._left = held()  # by the last collection, or fewer where some were let go of since
+        self._left = held()  # blocks after the last collection, or the fewest since
         self._done_once, self._started = False, False
         self._stopped = threading.Event()
 
     def start(self) -> None:
-        """Begin; done once however often it is asked for."""
+        """Start the thread; later calls do nothing."""
         if not self._started:
             self._started = True
             arguments = (weakref.ref(self), self._stopped)
             threading.Thread(target=_run, args=arguments, name="housekeeping", daemon=True).start()
 
     def stop(self) -> None:
-        """Do nothing more."""
+        """Stop the thread."""
         self._stopped.set()
 
     def look(self) -> None:
-        """Do what is due."""
+        """Do the work that is due."""
         now, begun = self._clock(), self._begun()
         if self._busy() or begun != self._seen:
             self._rested, self._seen = now, begun
@@ -84,7 +94,7 @@ class Housekeeping:
 
 
 def _run(keeping: weakref.ref[Housekeeping], stopped: threading.Event) -> None:
-    """Look again and again, until it is stopped or nobody else holds it."""
+    """Check again and again, until stopped or until the housekeeping object is gone."""
     gc.set_threshold(*THRESHOLDS)
     allow_open_files()
     while not stopped.wait(LOOK):
@@ -93,7 +103,7 @@ def _run(keeping: weakref.ref[Housekeeping], stopped: threading.Event) -> None:
 
 
 def _look(keeping: Housekeeping | None) -> bool:
-    """Do what is due, unless the housekeeping is gone; whether it is still there."""
+    """Do the work that is due; return False once the housekeeping object is gone."""
     if keeping is None:
         return False
     try:
@@ -104,16 +114,19 @@ def _look(keeping: Housekeeping | None) -> bool:
 
 
 def allow_open_files(wanted: int = OPEN_FILES) -> None:
-    """Let the process have so many files open at once, or as many as the system lets it; more where it may already."""
-    if sys.platform != "win32":  # which has no such limit
+    """Raise the limit on open files to `wanted`, or to the highest the system allows.
+
+    A limit that is higher already stays.
+    """
+    if sys.platform != "win32":  # Windows has no such limit
         now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         wanted = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
         if now != resource.RLIM_INFINITY and now < wanted:
-            with suppress(OSError, ValueError):  # where the system itself has a lower one
+            with suppress(OSError, ValueError):  # the system may have a lower limit
                 resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def freeze() -> None:
-    """Take everything that is loaded now out of what the collector walks."""
+    """Exclude all objects that are loaded now from garbage collection."""
     gc.collect()
     gc.freeze()

@@ -22,34 +22,34 @@ NOT_SAVED: dict[str, Any] = {"saved": False}
 
 @dataclass(frozen=True, eq=False)
 class Lane:
-    """One instance on one question: what it came to so far, and how it ended.
+    """One method on one question: its states so far, and its status.
 
-    A lane never changes. What goes on puts another one in its place (`Comparison.change`), so that
-    whoever has read a lane sees one moment of it. The defaults are those of a lane that is done.
-    Fields are saved by `core.cases.saved`, but for those that say otherwise.
+    A lane never changes. Progress replaces it by another one (`Comparison.change`), so that a
+    reader always sees one consistent moment. The defaults are those of a finished lane.
+    `core.cases.saved` saves the fields, except those whose metadata says otherwise.
 
     Parameters
     ----------
-    states : the state after each operator of the line so far.
-    own_graph : the graph that the line names; None where it runs on that of the question.
-    answer : as far as it is written.
-    retrieved : True once everything before the answer is done.
+    states : the state after each operator so far.
+    own_graph : the graph that the line names; None where it runs on the question's graph.
+    answer : the text of the answer so far.
+    retrieved : True once all operators before the answer are done.
     model : the title of the model that answers; None where none is asked.
-    repair : a change of one step that was seen to bring more of the known answers.
-    rests : what the sentences of the answer most likely rest on, once that is known.
-    influences : what each of the answers rests on, as far as that was measured.
-    beside : what it said before its graph was edited.
-    build_title : of a saved lane the title of the build that made its graph.
-    saved_alive : of a saved lane the known answers and passages that are in the corpus and in the
+    repair : a change of one step that brought more of the known answers when it was tried.
+    rests : the sentences that the answer's sentences most likely rest on, once that is known.
+    influences : the measured influence of the items on each answer.
+    beside : a comparison with the answer from before the graph was edited.
+    build_title : for a saved lane, the title of the build that made its graph.
+    saved_alive : for a saved lane, the known answers and passages that are in the corpus and in the
         graph.
-    text : words on what it does now.
-    progress : how far that is, where it is known.
-    preview : what it shows before it has retrieved, and if it is cancelled before.
+    text : the current activity in words.
+    progress : the progress of that activity, where it is known.
+    preview : the preview shown until the lane has retrieved, and kept if it is cancelled before.
     tried : True once changes of one step were tried.
-    taken : True where an earlier comparison did it.
+    taken : True where the lane was run by an earlier comparison.
     waited : seconds in the queue, by the status that came after.
-    prepared : seconds of what was made ready before the first operator.
-    reused : places of the states that other lanes or questions had computed.
+    prepared : seconds of preparation before the first operator, by label.
+    reused : indices of the states that other lanes or questions had computed.
     """
 
     ask: Ask = field(metadata=NOT_SAVED)
@@ -80,7 +80,7 @@ class Lane:
 
     @classmethod
     def waiting(cls, ask: Ask, instance: Instance, model: str | None = None) -> Lane:
-        """A lane that has not begun."""
+        """Return a lane that has not begun."""
         return cls(ask, instance, status=WAITING, text="Waiting", retrieved=False, model=model)
 
     @property
@@ -100,30 +100,30 @@ class Lane:
 
     @property
     def shown(self) -> Lane:
-        """This lane as a screen shows it: with a preview, as if it had come to what that holds."""
+        """This lane as screens show it: with the states of its preview, if it has one."""
         if self.preview is None or self.retrieved:
             return replace(self, preview=None)
         return replace(self, states=self.preview.states, retrieved=True)
 
     @property
     def version(self) -> tuple[int, bool, int]:
-        """Numbers that differ whenever the lane has come further."""
+        """Numbers that change whenever the lane makes progress."""
         number = 0 if self.preview is None else self.preview.number
         return len(self.states), self.retrieved, number
 
     @property
     def complete(self) -> bool:
-        """True where it may be reused: it is done, searched everything and was answered."""
+        """True if the lane may be reused: it is done, searched all data and was answered."""
         return self.status == DONE and not self.state.partly and not self.state.unanswered
 
 
 @dataclass
 class Comparison:
-    """Several instances on one question. Its job changes the lanes while screens read them.
+    """Several methods on one question. Its job replaces the lanes while screens read them.
 
     Parameters
     ----------
-    mends : the digest of the merges that were saved for the corpus when it was asked.
+    mends : the digest of the merges saved for the corpus when the question was asked.
     repairing : True while changes of one step are tried, after the lanes have ended.
     """
 
@@ -146,7 +146,7 @@ class Comparison:
         return replace(self, lanes=list(self.lanes))
 
     def change(self, place: int, **fields: Any) -> Lane:
-        """Put a lane with other values of these fields at its place; return it."""
+        """Replace a lane by a copy with new field values; return the copy."""
         with self._lock:
             self.lanes[place] = replace(self.lanes[place], **fields)
             return self.lanes[place]

@@ -1,9 +1,9 @@
 """Pauses that the lanes of one comparison make for each other.
 
-Two guarantees share one barrier. Every lane shows something before one of them is ranked to its end;
-then they go on in turn, as each finds what the one before it left behind. And while the first answer's
-prompt is read by a model on the same cores, which takes five times as long beside a ranking, the
-others stand still.
+One barrier gives two guarantees. Every lane shows a preview before any lane ranks to its end; then
+the lanes go on in turn, so that each can reuse what the one before it computed. And while a model
+on the same cores reads the first answer's prompt, the other lanes stand still. Reading takes five
+times as long while a lane ranks.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from core.runtime.meter import spent
 from core.runtime.turn import away
 from core.watch import NO_WATCH, Watch
 
-MAX_SHOWING_SECONDS = 1.5  # that a lane lets the others come to a preview
-MAX_READING_SECONDS = 5.0  # that the other lanes let a prompt be read
-LOOK_SECONDS = 0.02
+MAX_SHOWING_SECONDS = 1.5  # how long a lane waits for the first previews of the others
+MAX_READING_SECONDS = 5.0  # how long the other lanes wait while a prompt is read
+LOOK_SECONDS = 0.02  # seconds between two checks
 
 
 class LanePauses:
@@ -26,18 +26,18 @@ class LanePauses:
 
     Parameters
     ----------
-    left : gives the numbers of the lanes that have not retrieved.
-    others : tells whether anybody else waits for the machine; then no lane pauses.
+    left : returns the numbers of the lanes that have not retrieved.
+    others : returns whether another job waits for the machine; then no lane pauses.
     """
 
     def __init__(self, left: Callable[[], Sequence[int]], others: Callable[[], bool]):
         self._left, self._others, self._lock = left, others, threading.Lock()
-        self._shown: dict[int, float] = {}  # lanes with a preview, and until when each lets others
+        self._shown: dict[int, float] = {}  # lanes with a preview, and until when each waits
         self._reading_until = 0.0
         self._replied = threading.Event()
 
     def let_others_show(self, lane: int, watch: Watch = NO_WATCH) -> None:
-        """Return once a lane that has just shown something may go on. Raises what `watch` raises."""
+        """Wait until a lane that has just shown a preview may go on. Raises what `watch` raises."""
         with self._lock:
             self._shown.setdefault(lane, time.monotonic() + MAX_SHOWING_SECONDS)
         if self._must_pause(lane):
@@ -56,21 +56,21 @@ class LanePauses:
         return (in_turn or may_show) and not self._others()
 
     def begin_reading(self) -> None:
-        """The first answer is at work now; for any later one nothing happens."""
+        """Note that a model reads the prompt of the first answer; later answers are ignored."""
         if not self._reading_until:
             self._reading_until = time.monotonic() + MAX_READING_SECONDS
 
     def expect(self, seconds: float | None) -> None:
-        """So long will the prompt still be read; nobody pauses for what does not come in time."""
+        """Note how many seconds the prompt is still read; end the pause if that is too long."""
         if seconds is not None and time.monotonic() + seconds > self._reading_until:
             self.end_reading()
 
     def end_reading(self) -> None:
-        """The first word of the answer is there, or it has ended."""
+        """Note that the first word of the answer has arrived, or that the answer has ended."""
         self._replied.set()
 
     def let_read(self, watch: Watch = NO_WATCH) -> None:
-        """Return once no prompt is read that others pause for. Raises what `watch` raises."""
+        """Wait while a prompt is read that the lanes pause for. Raises what `watch` raises."""
         watch.check()
         if self._is_reading():
             with spent("waiting"):

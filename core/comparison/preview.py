@@ -1,6 +1,6 @@
-"""Previews of a lane: what it would come to with what was read so far.
+"""Previews of a lane: its result if nothing more was read.
 
-They are made at most so often, and cost at most a share of the work. They are never saved.
+They are limited in number, and to a share of the lane's time. They are never saved.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from dataclasses import dataclass
 from core.runtime.meter import spent
 from core.types import State
 
-EVERY = 0.6  # seconds between two previews of a lane, at least
-SELDOM = (
-    3.0  # the same where others wait, for whom drawing one takes as long as reading twenty texts
-)
-SHARE = 30  # times what a preview took goes by before the next one
+EVERY = 0.6  # least seconds between two previews of a lane
+# The same while others wait. Drawing a preview takes as long as encoding twenty texts.
+SELDOM = 3.0
+SHARE = 30  # least time between two previews, as a multiple of the time that one takes
 
 
 @dataclass(frozen=True)
 class Preview:
-    """The states that a lane would have if nothing more was read, and how far it is in words: `512 of 1,190 paths read`. `number` counts
-    the previews of a lane from 1."""
+    """The states that a lane would have if nothing more was read.
+
+    `text` tells the progress, as in `512 of 1,190 paths read`. `number` counts the previews of a
+    lane from 1.
+    """
 
     number: int
     text: str
@@ -31,7 +33,10 @@ class Preview:
 
 
 class Previews:
-    """Makes the previews of one lane as it is read, where they are due. One that fails is the last, and the lane goes on without."""
+    """The previews of one lane, which are made when they are due.
+
+    A preview that fails is the last one. The lane goes on without.
+    """
 
     def __init__(
         self,
@@ -41,7 +46,16 @@ class Previews:
         worked: Callable[[], float] = time.thread_time,
         others: Callable[[], bool] = lambda: False,
     ):
-        """`wanted` says whether somebody looks on, `others` whether anybody else waits for the machine."""
+        """Take the functions that show previews and say if they are wanted.
+
+        Parameters
+        ----------
+        show : shows a preview.
+        wanted : returns whether a viewer displays the lane.
+        clock : returns the time in seconds.
+        worked : returns the processor time of the thread, in seconds.
+        others : returns whether other jobs wait for the machine.
+        """
         self._show, self._wanted, self._clock, self._worked, self._others = (
             show,
             wanted,
@@ -52,7 +66,7 @@ class Previews:
         self._number, self._next = 0, 0.0
 
     def __call__(self, text: str, states: Callable[[], tuple[State, ...]]) -> bool:
-        """Show what `states` gives, where it is time for it; whether it was shown."""
+        """Show the result of `states` if a preview is due; return whether it was shown."""
         if self._clock() < self._next:
             return False
         begun, wanted = self._worked(), False

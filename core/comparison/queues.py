@@ -1,4 +1,4 @@
-"""A queue of pieces of work that is fair between those who asked for them.
+"""A queue of pieces of work that is fair between their owners.
 
 Owners take turns, and a piece that only waits lets the next one begin in its place. A pool of
 `concurrent.futures` has one order for all, and its pieces hold a thread while they wait.
@@ -17,23 +17,34 @@ from core.runtime.turn import Turn
 
 Work = Callable[[], None]
 RECENT = 8  # pieces over which the pace of a queue is averaged
-PREPARING = 2  # pieces of a queue that prepare something while others go on
+PREPARING = 2  # pieces of a queue that may prepare something while others run
 IDLE = 20.0  # seconds after which a thread without work ends
 
 
 class Wait(NamedTuple):
-    """How many other owners come before one, and in about how many seconds it is its turn; None where no pace is known."""
+    """An owner's place in a queue: the owners before it, and the expected seconds.
+
+    The seconds are None where no pace is known.
+    """
 
     others: int
     seconds: float | None
 
 
 class Fair:
-    """Does pieces of work in threads, `workers` at a time; owners take turns, each owner's pieces stay in their order.
+    """A queue that runs pieces of work in threads, fairly between owners.
 
-    With `alone` an owner has one piece at work at a time, so that the next one finds what the one before it left behind. A piece that
-    prepares something passes its turn on meanwhile, `PREPARING` of them at a time, and so does each that only waits for what another
-    prepares.
+    Owners take turns. The pieces of one owner keep their order. A piece that prepares something
+    passes its turn on meanwhile, at most `PREPARING` of them at a time. A piece that waits for what
+    another one prepares does so too.
+
+    Parameters
+    ----------
+    name : the name of the threads.
+    workers : pieces at work at the same time.
+    alone : True if an owner has one piece at work at a time, so that the next one can reuse what it
+        computed.
+    clock : returns the time in seconds.
     """
 
     def __init__(
@@ -46,34 +57,37 @@ class Fair:
         self._name, self._workers, self._alone = name, workers, alone
         self._waiting: OrderedDict[Hashable, deque[Work]] = OrderedDict()
         self._busy: Counter[Hashable] = Counter()  # owners with pieces at work
-        # those of them that have not passed their turn on
+        # owners with pieces at work that have not passed their turn on
         self._turns: Counter[Hashable] = Counter()
         self._preparing = self._idle = 0
-        self.begun = 0  # pieces so far
-        # seconds from the end of one piece to that of the next, while others wait
+        self.begun = 0  # pieces that have begun so far
+        # `pace` is the seconds from the end of one piece to the next end, while others wait.
         self._clock, self._ended, self.pace = (clock, 0.0, 0.0)
         self._changed = threading.Condition()
 
     def put(self, owner: Hashable, work: Work) -> None:
-        """Let `work` be done when it is its owner's turn. It must not raise."""
+        """Add a piece of work, which runs at its owner's turn. It must not raise."""
         with self._changed:
             self._waiting.setdefault(owner, deque()).append(work)
             self._wake()
 
     def drop(self, owner: Hashable) -> int:
-        """Forget the pieces of an owner that have not begun; how many they were."""
+        """Remove the pieces of an owner that have not begun; return how many."""
         with self._changed:
             return len(self._waiting.pop(owner, ()))
 
     def ahead(self, owner: Hashable) -> int:
-        """How many other owners have work here: those at work, and those who waited before."""
+        """Return how many other owners are at work here or waited before."""
         with self._changed:
             before = list(self._waiting)
             before = before[: before.index(owner)] if owner in self._waiting else before
             return len({*self._busy, *before} - {owner})
 
     def wait(self, owner: Hashable) -> Wait | None:
-        """How long an owner waits for its first piece to begin; None where none of its pieces waits, or one is at work."""
+        """Return how long an owner waits for its first piece to begin.
+
+        The result is None where none of its pieces waits, or one is at work.
+        """
         with self._changed:
             if owner not in self._waiting or owner in self._busy:
                 return None
@@ -84,7 +98,7 @@ class Fair:
             )
 
     def _wake(self) -> None:
-        """A piece may begin: let a thread look for it."""
+        """Let a thread look for a piece that may begin."""
         if not self._idle and self._turns.total() < self._workers:
             threading.Thread(target=self._run, name=self._name, daemon=True).start()
         self._changed.notify()
@@ -96,7 +110,7 @@ class Fair:
             if taken is None:
                 return
             self._do(*taken)
-            del taken  # else a thread that waits holds on to what it did last
+            del taken  # a waiting thread would keep its last piece in memory
 
     def _do(self, owner: Hashable, work: Work) -> None:
         turn = Turn(
@@ -115,7 +129,10 @@ class Fair:
                 self._changed.notify()
 
     def _note_pace(self) -> None:
-        """A piece has ended. What lies between two ends counts as long as others wait: a queue at rest has no pace."""
+        """Update the pace at the end of a piece.
+
+        The time between two ends counts only while others wait, as an idle queue has no pace.
+        """
         now = self._clock()
         if self._ended and self._waiting:
             self.pace += (
@@ -124,7 +141,10 @@ class Fair:
         self._ended = now if self._waiting else 0.0
 
     def _pass_on(self, owner: Hashable, waits: bool) -> bool:
-        """A piece at work lets another one begin in its place; False where enough of them prepare something."""
+        """Let another piece begin in the place of one at work.
+
+        The result is False where `PREPARING` pieces prepare something already.
+        """
         with self._changed:
             if not waits and self._preparing == PREPARING:
                 return False
@@ -139,7 +159,10 @@ class Fair:
             _count(self._turns, owner, 1)
 
     def _next(self) -> tuple[Hashable, Work] | None:
-        """The next piece and its owner, who then stands last; None after a while without any."""
+        """Return the next piece and its owner, who then comes last.
+
+        The result is None after some time without a piece.
+        """
         while True:
             owner = next((o for o in self._waiting if not (self._alone and o in self._turns)), None)
             if owner is not None and self._turns.total() < self._workers:
@@ -160,7 +183,7 @@ class Fair:
 
 
 def _count(owners: Counter[Hashable], owner: Hashable, by: int) -> None:
-    """Add to an owner's count; one of none is left out."""
+    """Add to an owner's count, and remove a count of zero."""
     owners[owner] += by
     if not owners[owner]:
         del owners[owner]

@@ -1,4 +1,4 @@
-"""One lane: a line of operators run on a question, sharing what neighbours have already computed."""
+"""One lane's run: a line of operators on a question, which reuses states of other runs."""
 
 from __future__ import annotations
 
@@ -26,17 +26,20 @@ from core.types import State
 from core.watch import NO_WATCH, Watch
 
 Preview = Callable[[str, Callable[[], tuple[State, ...]]], None]
-MOST = 128 << 20  # bytes of states that are kept for other lanes
+MOST = 128 << 20  # bytes of states that are kept for reuse
 
 
 def build_of(line: Line) -> str | None:
-    """The build whose graph a line stands on; None for a line that names none, as those on graphs of triples."""
+    """Return the build whose graph a method runs on; None for a method that names none.
+
+    Methods on graphs of triples name none.
+    """
     first = line.operators[0] if len(line) else None
     return first.build if isinstance(first, BuiltGraph) else None
 
 
 def mended_in(line: Line) -> bool:
-    """Whether a line stands on the graph of a build with the merges that are saved for its corpus."""
+    """Return whether a method runs on a build's graph with the merges saved for its corpus."""
     first = line.operators[0] if len(line) else None
     return isinstance(first, BuiltGraph) and first.mended
 
@@ -48,8 +51,10 @@ def graph_of(
     watch: Watch = NO_WATCH,
     make: bool = False,
 ) -> KnowledgeGraph | None:
-    """The graph of its own that a line stands on, opened, or with `make`
-    built where that is soon done; None for a line that names none. Raises as `Source.built` does."""
+    """Open the graph that a method names; None for a method that names none.
+
+    With `make`, a missing graph is built if that is soon done. Raises as `Source.built` does.
+    """
     first = line.operators[0] if len(line) else None
     if not isinstance(first, BuiltGraph):
         return None
@@ -57,8 +62,11 @@ def graph_of(
 
 
 class Prefixes:
-    """States by the operators that led to them: at most `size`, of at most `most` bytes together; the least recently used are forgotten.
-    Safe between threads."""
+    """A cache of states by the operators that led to them. It is safe between threads.
+
+    It holds at most `size` states, of at most `most` bytes together. The least recently used are
+    removed.
+    """
 
     def __init__(self, size: int = 64, most: int = MOST):
         self._lock = threading.Lock()
@@ -76,14 +84,14 @@ class Prefixes:
 
 
 class NoPrefixes(Prefixes):
-    """States of a question that a single lane asks, which nobody shares: none is held."""
+    """A cache that keeps nothing, for a question that only one lane asks."""
 
     def put(self, key: tuple, state: State) -> None:
         return
 
 
 class Layered(Prefixes):
-    """States kept apart from others, which are read as well; for runs that are only tried."""
+    """A cache on top of another one, which is read but not changed; for trial runs."""
 
     def __init__(self, below: Prefixes):
         super().__init__()
@@ -96,9 +104,9 @@ class Layered(Prefixes):
 
 @dataclass
 class Progress:
-    """Receivers of a running lane's news: states, pieces of text, progress, and previews for viewers.
+    """Receivers of a running lane's news: states, pieces of text, progress, and previews.
 
-    `preview` is given the progress in words, and a function that returns the states to show now.
+    `preview` gets the progress in words, and a function that returns the states to show now.
     """
 
     watch: Watch = NO_WATCH
@@ -109,10 +117,11 @@ class Progress:
 
 
 def retrieving(ask: Ask, line: Line) -> list[Operator]:
-    """Return the operators up to the answer, with the reader that is added to them.
+    """Return the operators before the answer, with the reader that is added to them.
 
-    That of the graph where paths are sought; the nearest sentence where chunks are and no language
-    model is asked. None where the question wants no reader or the line has one.
+    The graph reader is added where paths are sought. The nearest sentence is added where chunks or
+    nodes are sought and no language model is asked. Nothing is added if the question wants no
+    reader or the line has one.
     """
     operators = [operator for operator in line if operator.stage != "generate"]
     if not ask.reader or any(operator.stage == "read" for operator in operators):
@@ -133,23 +142,26 @@ def answer_role(line: Line) -> str | None:
 
 @dataclass
 class LaneRun:
-    """The states after each operator of a line so far; of one that failed on the way what it had come to, where that is worth keeping."""
+    """The run of a line on a question: the states after each operator so far.
+
+    A failing operator may add the state that it had reached.
+    """
 
     ask: Ask
     line: Line
     environment: Environment
     prefixes: Prefixes = field(default_factory=Prefixes)
     states: list[State] = field(default_factory=list)
-    reused: list[int] = field(default_factory=list)  # places of the states that others had computed
-    seen: set = field(default_factory=set)  # what models were asked for
-    stamp: str = ""  # what the operators so far said that they depend on
-    own_graph: KnowledgeGraph | None = None  # the graph of its own, once that was opened
-    # when each state was begun and reached, in nanoseconds since the epoch
+    reused: list[int] = field(default_factory=list)  # indices of the states that others computed
+    seen: set = field(default_factory=set)  # requests that were made to models
+    stamp: str = ""  # dependencies of the operators so far, as they report them
+    own_graph: KnowledgeGraph | None = None  # the build's graph, once it is opened
+    # Begin and end of each operator, in nanoseconds since the epoch.
     times: list[tuple[int, int]] = field(default_factory=list)
 
     @classmethod
     def of(cls, lane: Lane, environment: Environment, prefixes: Prefixes | None = None) -> LaneRun:
-        """A run that has come as far as a lane."""
+        """Return a run that continues from the states of a lane."""
         shared = Prefixes() if prefixes is None else prefixes
         states = list(lane.states)
         return cls(
@@ -167,23 +179,26 @@ class LaneRun:
 
     @property
     def graph(self) -> KnowledgeGraph:
-        """The graph that the line stands on; that of the question as long as no other was opened."""
+        """The graph that the line runs on; the question's graph until another one is opened."""
         return self.own_graph or self.ask.source.graph
 
     def stand(self, progress: Progress) -> None:
-        """Open the graph that the line stands on, built first where that is soon done. Raises BadInput for a line on documents without a
-        corpus, StoreError where it is not built."""
+        """Open the graph that the line names, building it first if that is soon done.
+
+        Raises BadInput for a line on documents without a corpus, StoreError where the graph is not
+        built.
+        """
         if self.own_graph is None:
             self.own_graph = graph_of(
                 self.line, self.ask.source, self.environment, progress.watch, make=True
             )
 
     def retrieve(self, progress: Progress) -> None:
-        """Run everything up to the answer, with a reader where one is wanted."""
+        """Run all operators before the answer, with a reader where one is wanted."""
         self._run(retrieving(self.ask, self.line), progress)
 
     def answer(self, progress: Progress) -> None:
-        """Run the language model's part; without a model only the prompt is written."""
+        """Run the operators that answer; without a model they only write the prompt."""
         self._run(self._answering(), progress)
 
     @property
@@ -192,7 +207,7 @@ class LaneRun:
         return self.states[-1] if self.states else State(self.ask.question, self.ask.seeds)
 
     def answered(self) -> bool:
-        """Whether the answer is known from before."""
+        """Return whether the answer is in the cache."""
         operator = next((operator for operator in self.line if operator.stage == "generate"), None)
         if operator is None:
             return False
@@ -220,7 +235,7 @@ class LaneRun:
         waiting = list(operators)
         while waiting:
             operator = waiting.pop(0)
-            # its operators run like all others, so that each has a state of its own
+            # The operators of the chosen arm run like all others, so each has a state of its own.
             if isinstance(operator, Branch):
                 waiting = [*operator.arm(self.state), *waiting]
                 continue
@@ -247,7 +262,10 @@ class LaneRun:
     def _preview(
         self, operator, rest: list, progress: Progress
     ) -> Callable[[str, Callable[[Recorder], State]], None] | None:
-        """What previews an operator at work with `rest` behind it; None where nobody looks on."""
+        """Return the function that previews an operator at work; None where there are no viewers.
+
+        `rest` are the operators after it.
+        """
         show, states = progress.preview, tuple(self.states)
         if show is None:
             return None
@@ -259,7 +277,7 @@ class LaneRun:
         return preview
 
     def _onwards(self, state: State, rest: list) -> Iterator[State]:
-        """A state that is previewed, then those after it as far as no model is needed for them."""
+        """Yield a previewed state, and the states after it that need no model."""
         yield state
         quiet = Context(self.graph, self.environment, self.ask.seed, answering=False)
         for operator in rest:
@@ -269,11 +287,11 @@ class LaneRun:
             yield state
 
     def _answering(self) -> list:
-        """The operators that answer."""
+        """Return the operators that answer."""
         return [operator for operator in self.line if operator.stage == "generate"]
 
     def _key(self, operator, stamp: str) -> tuple:
-        """What the state after `operator`, run next, is known by."""
+        """Return the cache key of the state after `operator`, if it runs next."""
         done = tuple((step.operator, tuple(step.parameters.items())) for step in self.state.trace)
         asks = operator.stage == "generate" and self.ask.model
         return (

@@ -1,4 +1,7 @@
-"""Where the time of a lane went: preparation, waiting for others, retrieval, ranking, the model, and what was remembered."""
+"""The time of a lane by kind.
+
+The kinds are preparation, waiting, retrieval, ranking, the language model, and cached work.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,16 @@ from core.runtime.jobs import RUNNING
 from core.types import Step
 
 Kind = Literal["preparation", "waiting", "retrieval", "ranking", "model", "cache"]
-SHORTEST = 0.001  # seconds below which a span is left out
+SHORTEST = 0.001  # seconds; shorter spans are left out
 NO_COST: tuple[Kind, ...] = ("preparation", "waiting")  # kinds that are no cost of the method
 
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of time of one kind. One of the kind "cache" is what remembered work had cost when it was done."""
+    """A period of time of one kind.
+
+    A span of the kind "cache" is what cached work had cost when it was done.
+    """
 
     kind: Kind
     label: str
@@ -27,12 +33,15 @@ class Span:
 
 
 def spans(lane: Lane) -> tuple[Span, ...]:
-    """Where a lane's time went, in order. The spans that are neither preparation nor waiting add up to `cost`."""
+    """Return the spans of a lane's time, in order.
+
+    The spans that are neither preparation nor waiting add up to `cost`.
+    """
     return tuple(span for span in _all(lane) if span.seconds >= SHORTEST)
 
 
 def besides(lane: Lane) -> dict[str, float]:
-    """Seconds of a lane that are no cost of the method, by what took them, in order."""
+    """Return the seconds of a lane that are no cost of the method, by label, in order."""
     seconds: dict[str, float] = {}
     for span in spans(lane):
         if span.kind in NO_COST:
@@ -41,7 +50,7 @@ def besides(lane: Lane) -> dict[str, float]:
 
 
 def by_kind(lane: Lane, kinds: Sequence[Kind]) -> dict[str, float]:
-    """Return the seconds of a lane that each of some kinds took, without those that took none."""
+    """Return the seconds of a lane for each of some kinds, without kinds that took none."""
     seconds: dict[str, float] = {}
     for span in spans(lane):
         if span.kind in kinds:
@@ -50,7 +59,10 @@ def by_kind(lane: Lane, kinds: Sequence[Kind]) -> dict[str, float]:
 
 
 def cost(trace: Iterable[Step]) -> float:
-    """Seconds that the method itself costs: without preparation and waiting, with what was remembered from before."""
+    """Return the seconds that the method itself costs.
+
+    Preparation and waiting are excluded. The original cost of cached work is included.
+    """
     return sum(step.seconds + step.saved for step in trace)
 
 
@@ -66,7 +78,7 @@ def _all(lane: Lane) -> Iterator[Span]:
 
 
 def _reused(step: Step) -> Iterator[Span]:
-    """A step that another lane or question had done."""
+    """Yield the span of a step that another lane or question had computed."""
     yield Span("cache", f"{_title(step)}, done before", step.seconds + step.saved)
 
 
@@ -76,7 +88,7 @@ def _done(step: Step) -> Iterator[Span]:
         yield Span("preparation", label, seconds)
     yield Span("waiting", "Waiting for its turn", step.waiting)
     rest = step.seconds - step.ranking - step.model
-    # reading the texts of what is ranked is a part of ranking it
+    # Reading the candidates' texts is part of ranking them.
     if step.stage in ("refine", "filter"):
         yield Span("ranking", title, step.ranking + rest)
     else:

@@ -1,7 +1,9 @@
-"""Spans of OpenTelemetry for what lanes did, with the names of OpenInference: sent where its usual variables say so.
+"""OpenTelemetry spans of what lanes did, with the attribute names of OpenInference.
 
-A comparison is a chain of its lanes, a lane a chain of its operators; these are retrievers, rerankers, language models or chains by their
-stage. Spans are made when all has ended, with the times at which it happened, so that nothing waits for a collector.
+They are sent if OpenTelemetry's usual variables say so. A comparison is a chain of its lanes, and a
+lane is a chain of its operators. The operators are retrievers, rerankers, language models or
+chains, by their stage. Spans are made after everything has ended, with the times at which it
+happened, so that no lane waits for a collector.
 """
 
 from __future__ import annotations
@@ -23,22 +25,27 @@ from core.types import Ranking, State, Step
 if TYPE_CHECKING:
     from core.comparison.run import LaneRun
 
-ITEMS, CHARACTERS = 20, 4_000  # of a ranking that a span names; of a text
-LOG = "HOPSCOPE_LOG"  # the environment variable that asks for a line of JSON a lane, on the error stream
+ITEMS, CHARACTERS = 20, 4_000  # items of a ranking in a span, and characters of a text
+# Environment variable. Its value `json` writes a line of JSON for each lane on the error stream.
+LOG = "HOPSCOPE_LOG"
 SWITCHES = (
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
     "OTEL_TRACES_EXPORTER",
 )
-# of spans by stage; CHAIN for others
+# Kinds of spans by stage. Other stages are CHAIN.
 KINDS = {"extract": "RETRIEVER", "retrieve": "RETRIEVER", "refine": "RERANKER", "generate": "LLM"}
-RANKED = ("paths", "chunks", "nodes", "relations", "communities")  # fields of a state
+# Fields of a state that hold rankings.
+RANKED = ("paths", "chunks", "nodes", "relations", "communities")
 LIBRARIES = "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http"
 
 
 @dataclass(frozen=True)
 class Traced:
-    """A lane to be told of: its method, its run, and why it failed, empty where it did not."""
+    """A lane to trace: its method, its run, and its error.
+
+    The error is empty where the lane did not fail.
+    """
 
     method: str
     run: LaneRun
@@ -46,7 +53,11 @@ class Traced:
 
 
 def wanted() -> bool:
-    """Whether spans are to be made: a variable of OpenTelemetry names where to, or this process has a tracer provider already."""
+    """Return whether spans are to be made.
+
+    They are if a variable of OpenTelemetry names a destination, or this process has a tracer
+    provider.
+    """
     if (
         os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true"
         or os.environ.get("OTEL_TRACES_EXPORTER") == "none"
@@ -56,8 +67,10 @@ def wanted() -> bool:
 
 
 def send(lanes: Sequence[Traced]) -> None:
-    """Make the spans, and the lines of the log, of lanes on one question, where they are wanted. What cannot be made is said on the error
-    stream."""
+    """Send the spans and write the log lines of lanes on one question, where they are wanted.
+
+    A failure is printed on the error stream.
+    """
     if os.environ.get(LOG, "").strip().lower() == "json":
         for lane in lanes:
             print(json_text(_logged(lane)), file=sys.stderr, flush=True)
@@ -103,7 +116,7 @@ def _send(tracer: Any, lanes: Sequence[Traced]) -> None:
     from opentelemetry.trace import Status, StatusCode, set_span_in_context
 
     ask, now = lanes[0].run.ask, time.time_ns()
-    # one that failed at once has none
+    # A lane that failed at once has no times.
     times = {at: lane.run.times or [(now, now)] for at, lane in enumerate(lanes)}
     about = _chain(ask.question.text, "") | {"hopscope.source": ask.source.name}
     whole = tracer.start_span(
@@ -134,7 +147,11 @@ def _send(tracer: Any, lanes: Sequence[Traced]) -> None:
 
 
 def attributes(graph: Any, question: str, before: State, after: State) -> dict[str, Any]:
-    """The attributes of an operator's span: its kind, parameters, what it ranked anew with scores, the model, messages and tokens."""
+    """Return the attributes of an operator's span.
+
+    They are its kind and parameters, the rankings that it changed with their scores, and the model,
+    messages and tokens.
+    """
     step = after.trace[-1]
     kind = KINDS.get(step.stage, "CHAIN")
     found: dict[str, Any] = {
@@ -167,7 +184,7 @@ def attributes(graph: Any, question: str, before: State, after: State) -> dict[s
 
 
 def _messages(step: Step, state: State) -> Iterator[tuple[str, Any]]:
-    """The prompt and the answer of a language model."""
+    """Yield the prompt and the answer of a language model."""
     yield "llm.model_name", step.parameters.get("model") or step.parameters.get("role") or "answer"
     if state.prompt is not None:
         for at, message in enumerate(state.prompt.messages):
@@ -180,7 +197,7 @@ def _messages(step: Step, state: State) -> Iterator[tuple[str, Any]]:
 
 
 def _documents(graph: Any, prefix: str, before: State, after: State) -> Iterator[tuple[str, Any]]:
-    """The first items of each ranking that is new."""
+    """Yield the first items of each ranking that the operator changed."""
     at = 0
     for name in RANKED:
         ranking: Ranking | None = getattr(after, name)
@@ -212,7 +229,10 @@ def _answer(run: LaneRun) -> str:
 
 
 def _provided() -> Any:
-    """The provider that whoever runs this process has set; None where there is none. Loads nothing."""
+    """Return the tracer provider that this process has set; None where there is none.
+
+    It loads no library.
+    """
     if "opentelemetry.sdk.trace" not in sys.modules:
         return None
     from opentelemetry.sdk.trace import TracerProvider
@@ -229,7 +249,10 @@ def _tracer() -> Any:
 
 @lru_cache(maxsize=1)
 def _own_provider() -> Any:
-    """A provider by the usual variables; None, which is said once, where the libraries are not installed."""
+    """Create a provider from the usual variables.
+
+    The result is None where the libraries are not installed. This is printed once.
+    """
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.resources import Resource

@@ -1,7 +1,7 @@
 """The sessions that wait for a job, and those that display its result.
 
-A job that nobody waits for any more is cancelled, and what an ended one found is freed once nobody
-looks at it. A job that was asked for without a waiter is left alone.
+A job is cancelled once no session waits for it. The results of an ended job are freed once no
+session displays them. A job that was started without a waiter is left alone.
 """
 
 from __future__ import annotations
@@ -14,34 +14,35 @@ from weakref import WeakKeyDictionary
 
 from core.runtime.jobs import Job
 
-EVERY = 1.0  # seconds between two looks at who is still there
-GRACE = 3.0  # seconds in which somebody who went may come back, as when a page is loaded again
+EVERY = 1.0  # seconds between two checks of which sessions are connected
+GRACE = 3.0  # seconds in which a session may reconnect, as when a page is loaded again
 
 
 @dataclass(frozen=True)
 class Waiter:
-    """Somebody who waits for one job at a time: an id, and whether they are still there."""
+    """A session that waits for one job at a time: its id, and whether it is connected."""
 
     id: str
     alive: Callable[[], bool] = lambda: True
 
 
 class Waiters:
-    """Cancels the jobs that nobody waits for, and frees what nobody looks at.
+    """The sessions of all jobs: those that wait for a job, and those that display it.
 
-    A browser that went away is remembered for a while with all that it showed, so that it may come
-    back. The states that were found for it take most of its memory, and can be found again.
+    Jobs without waiters are cancelled. Results without viewers are freed. The session of a
+    disconnected browser is kept for a while, as it may reconnect. Retrieval states are most of its
+    memory and can be computed again, so they are freed first.
     """
 
     def __init__(self, every: float = EVERY, grace: float = GRACE):
         self._every, self._grace = every, grace
         self._waits: dict[str, tuple[Waiter, Job]] = {}
-        self._left_since: dict[Job, float] = {}  # since when nobody is there
+        self._left_since: dict[Job, float] = {}  # since when no waiter is connected
         self._looks: WeakKeyDictionary[Job, dict[str, Waiter]] = WeakKeyDictionary()
         self._lock, self._sweeping = threading.Lock(), False
 
     def wait(self, waiter: Waiter, job: Job) -> None:
-        """`waiter` waits for `job` and looks at it, and no more at what it waited for before."""
+        """Make a session wait for a job and display it, instead of the job before."""
         with self._lock:
             former = self._waits.get(waiter.id, (None, None))[1]
             self._waits[waiter.id] = (waiter, job)
@@ -56,14 +57,14 @@ class Waiters:
             self._cancel_unless_waited(former)
 
     def leave(self, waiter: str) -> None:
-        """The waiter of that id waits for nothing any more; it still looks at what it waited for."""
+        """End a session's wait; it still displays the job."""
         with self._lock:
             _, job = self._waits.pop(waiter, (None, None))
         if job is not None:
             self._cancel_unless_waited(job)
 
     def of(self, job: Job) -> int:
-        """How many wait for the job and are still there."""
+        """Return how many connected sessions wait for a job."""
         with self._lock:
             waiting = [waiter for waiter, other in self._waits.values() if other is job]
         return sum(waiter.alive() for waiter in waiting)
@@ -75,7 +76,7 @@ class Waiters:
         return any(waiter.alive() for waiter in waiters)
 
     def free(self, is_known: Callable[[Job], bool]) -> None:
-        """Free the states of ended comparisons that nobody looks at, and nobody would find again."""
+        """Free the states of ended comparisons without viewers, unless `is_known` keeps them."""
         with self._lock:
             ended = [job for job in self._looks if job.ended and not job.unattended]
         for job in ended:
@@ -91,7 +92,7 @@ class Waiters:
             job.leave()
 
     def _sweep(self) -> None:
-        """Look again and again, until nobody waits for anything that has not ended."""
+        """Check again and again, until no session waits for a job that has not ended."""
         while True:
             time.sleep(self._every)
             with self._lock:

@@ -1,4 +1,4 @@
-"""The graphs and question sets at hand: those shipped in `data/` and those a person built."""
+"""The graphs and question sets that are available: those in `data/` and the user's own."""
 
 from core.datasets.catalogue import (
     Dataset,

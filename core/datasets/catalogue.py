@@ -1,4 +1,4 @@
-"""What data sets there are, and how each is opened."""
+"""The catalogue of data sets, and functions that open them by name."""
 
 from __future__ import annotations
 
@@ -36,30 +36,36 @@ _descriptions, _built = Remembered["Dataset"](), Remembered["Dataset | None"]()
 
 @dataclass(frozen=True)
 class Dataset:
-    """A graph and the question sets that go with it. `triples` is None for a graph that a person built."""
+    """A graph and its question sets.
+
+    `triples` is None for a graph that a user built.
+    """
 
     name: str
     title: str
     licence: str
     direction: Direction
     triples: FilePath | None
-    folder: FilePath  # of the graph store
+    folder: FilePath  # folder of the graph store
     sets: Mapping[str, QuestionSet] = field(default_factory=dict)
     source: str = ""
-    examples: tuple[str, ...] = ()  # questions to begin with
-    # in words, along the triple and against it
+    examples: tuple[str, ...] = ()  # example questions
+    # Relations in words, along the triple and against it.
     relations: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    live: bool = False  # whether its graph is a database that is asked live
+    live: bool = False  # True if the graph is a database that is queried live
 
     def open(self, watch: Watch = NO_WATCH) -> KnowledgeGraph:
-        """The graph, built first where its store is absent, damaged or of another state of the file; waits for another
-        process that builds it. Raises StoreError or BadInput where that fails."""
+        """Open the graph.
+
+        It is built first if its store is absent, damaged or out of date. If another process is
+        building it, this waits. Raises StoreError or BadInput where that fails.
+        """
         if self.live:
             return _shared(self.folder / LIVE, open_live)
         if self.triples is None:
             return _opened(self.folder)
         before = _changed(self.folder / META)
-        with _opening:  # the threads of one process build once
+        with _opening:  # threads of one process must not build twice
             graph = open_or_build(
                 self.triples, self.folder, self.name, self.direction, watch, wait=True
             )
@@ -67,34 +73,48 @@ class Dataset:
         return _held.setdefault(state, graph) if before == _changed(state[0]) else graph
 
     def questions(self, set_name: str) -> Sequence[Question]:
-        """The questions of one of its sets, read when first asked for. Raises BadInput for an unknown set."""
+        """Return the questions of a set, which are read on first use.
+
+        Raises BadInput for an unknown set.
+        """
         return self._set(set_name).questions()
 
     def kinds(self, set_name: str) -> Sequence[str]:
-        """The kind of each question of a set (in MetaQA its chain, `actor_to_movie`), or none where the set tells none."""
+        """Return the kind of each question of a set; empty where the set has no kinds.
+
+        In MetaQA the kind is the chain, as in “actor_to_movie”.
+        """
         return self._set(set_name).kind_lines()
 
     def graph_name(self, set_name: str, question: Question) -> str:
-        """The name by which `open_graph` opens the graph that a question of a set is asked on: `webqsp-cwq`, or
-        `webqsp-cwq:WebQTest-1` where each question has a graph of its own."""
+        """Return the name by which `open_graph` opens the graph of a question.
+
+        It is `webqsp-cwq`, or `webqsp-cwq:WebQTest-1` where each question has a graph of its own.
+        """
         return self.name if self._set(set_name).graphs == "union" else f"{self.name}:{question.id}"
 
     def graph_for(self, set_name: str, question: Question) -> KnowledgeGraph:
-        """The graph that a question of a set is asked on. Raises as `open` does, and BadInput where the question has none."""
+        """Return the graph that a question of a set is asked on.
+
+        Raises as `open` does, and BadInput where the question has no graph.
+        """
         known = self._set(set_name)
         if known.graphs == "union":
             return self.open()
         return known.own_graph(question.id, self.graph_name(set_name, question), self.direction)
 
     def own_graph(self, question_id: str) -> KnowledgeGraph:
-        """The graph of that question's own row. Raises BadInput where no set of graphs a question holds it."""
+        """Return the graph of a question's own row.
+
+        Raises BadInput where no set with a graph for each question holds it.
+        """
         for known in self.sets.values():
             if known.graphs == "question" and known.holds(question_id):
                 return known.own_graph(question_id, f"{self.name}:{question_id}", self.direction)
         raise BadInput(f"No question “{question_id}” of “{self.name}” has a graph of its own.")
 
     def draw(self, set_name: str, seed: int) -> Question:
-        """One question of a set, the same for the same seed."""
+        """Return a random question of a set, the same for the same seed."""
         questions = self.questions(set_name)
         return questions[int(np.random.default_rng(seed).integers(len(questions)))]
 
@@ -105,8 +125,11 @@ class Dataset:
 
 
 def datasets() -> dict[str, Dataset]:
-    """All data sets by name: the shipped ones, then the graphs that a person built, each part by name; with the question sets
-    that a person added to them. What lies on the disk is looked at each time, and read again where it changed."""
+    """Return all data sets by name, with the question sets that users added to them.
+
+    Shipped ones come first, then graphs that users built, each sorted by name. The disk is examined
+    on each call, and changed files are read again.
+    """
     known = shipped()
     if graphs_folder().is_dir():
         for folder in sorted(graphs_folder().iterdir()):
@@ -116,7 +139,7 @@ def datasets() -> dict[str, Dataset]:
 
 
 def _with_added(known: dict[str, Dataset]) -> dict[str, Dataset]:
-    """The data sets with the question sets that a person added to them."""
+    """Return the data sets with the question sets that users added to them."""
     for graph, added in added_sets().values():
         if graph in known and added.name not in known[graph].sets:
             known[graph] = replace(known[graph], sets={**known[graph].sets, added.name: added})
@@ -124,7 +147,10 @@ def _with_added(known: dict[str, Dataset]) -> dict[str, Dataset]:
 
 
 def _own(folder: FilePath) -> Dataset | None:
-    """The graph that a person has in a folder; None where there is none, or a damaged one, as is said when somebody opens it by name."""
+    """Return a user's graph in a folder; None where there is none or it is damaged.
+
+    Opening a damaged graph by name tells the fault.
+    """
     files = tree(folder)
     return _built.of(folder, files, partial(_read_own, folder)) if files else None
 
@@ -151,7 +177,7 @@ def _read_own(folder: FilePath) -> Dataset | None:
 
 
 def shipped() -> dict[str, Dataset]:
-    """The data sets in `data/` by name."""
+    """Return the data sets in `data/` by name."""
     built = graphs_folder()
     found = (
         _descriptions.of((path, built), files, partial(_shipped, path))
@@ -161,8 +187,10 @@ def shipped() -> dict[str, Dataset]:
 
 
 def unreadable(known: Mapping[str, Dataset]) -> list[str]:
-    """The names of graphs that a person built and that are not among the `known`, since they cannot be opened; who opens one by
-    name is told why."""
+    """Return the names of users' graphs that cannot be opened.
+
+    These are graphs that are not among the `known` ones. Opening one by name tells the fault.
+    """
     folders = sorted(graphs_folder().iterdir()) if graphs_folder().is_dir() else []
     return [
         folder.name
@@ -172,7 +200,7 @@ def unreadable(known: Mapping[str, Dataset]) -> list[str]:
 
 
 def dataset_of(graph_name: str) -> Dataset | None:
-    """The data set that a graph belongs to, by the graph's name; None for a graph of none."""
+    """Return the data set of a graph, by the graph's name; None where it has none."""
     known = shipped()
     for name in (graph_name, graph_name.partition(":")[0]):
         found = known.get(name) or (
@@ -184,8 +212,12 @@ def dataset_of(graph_name: str) -> Dataset | None:
 
 
 def open_graph(name: str | FilePath, watch: Watch = NO_WATCH) -> KnowledgeGraph:
-    """The graph of a data set by name, that of one question (`webqsp-cwq:WebQTest-1`), or the store in a folder, which nobody
-    names from a browser where people share. Raises BadInput naming the known ones, or StoreError."""
+    """Open a graph by name or folder.
+
+    The name is that of a data set, or that of one question's graph (`webqsp-cwq:WebQTest-1`). On a
+    shared server, folders cannot be named from a browser. Raises BadInput, which names the known
+    graphs, or StoreError.
+    """
     known = datasets()
     if str(name) in known:
         return known[str(name)].open(watch)
@@ -205,13 +237,19 @@ def open_graph(name: str | FilePath, watch: Watch = NO_WATCH) -> KnowledgeGraph:
 
 
 def questions(set_or_file: str | FilePath) -> Sequence[Question]:
-    """The questions of a set of any data set, or of a file. Raises BadInput naming the known sets, or what is wrong in the file."""
+    """Return the questions of a set of any data set, or of a file.
+
+    Raises BadInput, which names the known sets or the fault in the file.
+    """
     return question_set(set_or_file).questions()
 
 
 def question_set(set_or_file: str | FilePath, columns: str = "") -> QuestionSet:
-    """The question set of that name, or a file of questions as a set, its columns named where they are; a name goes before a file, which
-    nobody names from a browser where people share. Raises BadInput naming the known sets."""
+    """Return a question set by name, or a file of questions as a set.
+
+    `columns` names the columns of a file. A name takes precedence over a file. On a shared server,
+    files cannot be named from a browser. Raises BadInput, which names the known sets.
+    """
     name, file = str(set_or_file), FilePath(set_or_file)
     if who() == OPERATOR and file.is_file() and name not in _owners():
         return QuestionSet(file.name.split(".")[0], file.name, file.absolute(), columns=columns)
@@ -221,8 +259,10 @@ def question_set(set_or_file: str | FilePath, columns: str = "") -> QuestionSet:
 
 
 def keep_set(file: FilePath, name: str, title: str, graph: str, **how: str) -> QuestionSet:
-    """A file of questions kept as a set of that name of a known graph; `how` is as in `save_set`, which this raises as. Raises BadInput
-    for an unknown graph too."""
+    """Keep a file of questions as a set of a known graph.
+
+    `how` is as in `save_set`, and this raises as it does. Raises BadInput for an unknown graph too.
+    """
     known = datasets()
     if graph not in known:
         raise BadInput(_unknown("graph", graph, known))
@@ -237,8 +277,11 @@ def keep_set(file: FilePath, name: str, title: str, graph: str, **how: str) -> Q
 
 
 def graph_for(set_or_file: str | FilePath, question: Question) -> KnowledgeGraph:
-    """The graph that a question is asked on: that of its set's data set, or the one of its own row. Raises BadInput for a
-    question of a file that has no graph of its own, and as `open_graph` does."""
+    """Return the graph that a question is asked on.
+
+    It is the graph of its set's data set, or that of its own row. Raises BadInput for a question of
+    a file without a graph of its own, and as `open_graph` does.
+    """
     name, known = str(set_or_file), question_set(set_or_file)
     if FilePath(name).is_file() and name not in _owners():
         return known.own_graph(question.id, f"{known.name}:{question.id}", "both")
@@ -246,25 +289,28 @@ def graph_for(set_or_file: str | FilePath, question: Question) -> KnowledgeGraph
 
 
 def draw(set_name: str, seed: int) -> Question:
-    """One question of a set of any data set, the same for the same seed. Raises BadInput naming the known sets."""
+    """Return a random question of a set, the same for the same seed.
+
+    Raises BadInput, which names the known sets.
+    """
     return owner(set_name).draw(full_name(set_name), seed)
 
 
 def owner(set_name: str) -> Dataset:
-    """The data set that a question set belongs to. Raises BadInput naming the known sets."""
+    """Return the data set of a question set. Raises BadInput, which names the known sets."""
     return _owners()[full_name(set_name)]
 
 
 def full_name(set_name: str) -> str:
-    """The name of a question set; a name without its part is short for the test part: `metaqa-2hop` means `metaqa-2hop-test`.
+    """Return the full name of a question set; `metaqa-2hop` stands for `metaqa-2hop-test`.
 
-    Raises BadInput naming the known sets.
+    A name without its part stands for the test part. Raises BadInput, which names the known sets.
     """
     known = _owners()
     name = set_name if set_name in known else f"{set_name}-test"
     if name not in known:
         if FilePath(set_name).name == set_name and (sets_folder() / set_name).is_dir():
-            graph, _ = added_set(set_name)  # tells what is wrong with it
+            graph, _ = added_set(set_name)  # raises if the set is damaged
             raise BadInput(
                 f"The question set “{set_name}” belongs to the graph “{graph}”, which is not here."
             )
@@ -281,7 +327,10 @@ def _unknown(what: str, name: str, known: Mapping) -> str:
 
 
 def _shipped(path: FilePath) -> Dataset:
-    """The data set that a `dataset.toml` describes. Raises BadInput naming the file and the key that is wrong."""
+    """Read the data set that a `dataset.toml` describes.
+
+    Raises BadInput, which names the file and the wrong key.
+    """
     try:
         description = read_toml(path)
         sets = {
@@ -310,7 +359,10 @@ _held: WeakValueDictionary[tuple[FilePath, int], KnowledgeGraph] = WeakValueDict
 
 
 def _shared(mark: FilePath, load: Callable[[FilePath], KnowledgeGraph]) -> KnowledgeGraph:
-    """Open the folder of the file `mark` with `load`, or return the open object while that file is unchanged."""
+    """Open the folder of the file `mark` with `load`, as one object for all callers.
+
+    The object is shared while the file is unchanged and the object is in use.
+    """
     state = (mark, _changed(mark))
     graph = _held.get(state)
     if graph is None:
@@ -319,7 +371,7 @@ def _shared(mark: FilePath, load: Callable[[FilePath], KnowledgeGraph]) -> Knowl
 
 
 def _changed(file: FilePath) -> int:
-    """When a file was last changed, in ns; -1 for one that is absent."""
+    """Return the time of a file's last change in ns; -1 for an absent file."""
     try:
         return file.stat().st_mtime_ns
     except FileNotFoundError:
@@ -327,7 +379,7 @@ def _changed(file: FilePath) -> int:
 
 
 def _opened(folder: FilePath) -> KnowledgeGraph:
-    """The store in a folder, one object for all who hold it as long as it is not built anew."""
+    """Return the store in a folder, as one object for all callers while it is not rebuilt."""
     if not (folder / META).exists():
         raise StoreError(f"There is no graph in {folder}.")
     return _shared(folder / META, Graph.open)

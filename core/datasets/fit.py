@@ -1,4 +1,4 @@
-"""How questions fit the graph that they are to be asked on, looked at before anything is run."""
+"""Checks of how questions fit their graph, before any method runs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,21 @@ from core.graph.protocol import KnowledgeGraph
 from core.languages.spelling import name_key
 from core.types import Question
 
-OWN = "graphs of their own"  # where questions are asked on the graphs of their own rows
+OWN = "graphs of their own"  # wording for questions that are asked on their rows' graphs
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What does not fit among so many questions: an entity of each that names one which is not in the graph, an answer of each that has
-    answers and none of them in the graph, how many tell no answer, and how many rows lack the graph of their own."""
+    """The mismatches between some questions and their graphs.
+
+    Parameters
+    ----------
+    questions : the number of questions.
+    astray : for each question with an entity that is not in the graph, one such entity.
+    unanswerable : for each question with answers, but none in the graph, one answer.
+    unanswered : the number of questions without a known answer.
+    alone : the number of rows without a graph of their own.
+    """
 
     questions: int
     astray: tuple[str, ...] = ()
@@ -27,7 +35,10 @@ class Fit:
     alone: int = 0
 
     def words(self, where: str) -> str:
-        """One sentence that says what does not fit `where` they are asked; empty where all fits."""
+        """Return a sentence on the mismatches; empty where there are none.
+
+        `where` names the graph or graphs.
+        """
         clauses = [
             _counted(
                 len(self.astray), "name", "names", "an entity that is not in the graph", self.astray
@@ -48,8 +59,11 @@ class Fit:
 
 
 def fit(graph: KnowledgeGraph, questions: Iterable[Question]) -> Fit:
-    """How questions fit one graph. Names count as in it where they differ by case only, as they are looked up; those of a database that is
-    asked live are not looked up before."""
+    """Check how questions fit one graph.
+
+    Names are looked up as in a run, so case does not count. Names in a live database are not looked
+    up in advance.
+    """
     if graph.live is not None:
         return _fit([(question, lambda name: True) for question in questions])
     known = names(graph)
@@ -59,7 +73,9 @@ def fit(graph: KnowledgeGraph, questions: Iterable[Question]) -> Fit:
 
 
 def rows_fit(questions: int, graphs: int) -> Fit:
-    """How questions fit that are asked on graphs of their own rows, of which so many rows bring one: the others cannot be asked.
+    """Check questions that are asked on graphs of their own rows, of which `graphs` rows have one.
+
+    The other questions cannot be asked.
 
     >>> from core.datasets.fit import OWN, rows_fit
     >>> rows_fit(3, 2).words(OWN)
@@ -69,7 +85,10 @@ def rows_fit(questions: int, graphs: int) -> Fit:
 
 
 def own_fit(known: QuestionSet, questions: Iterable[Question]) -> Fit:
-    """How questions of a set fit the graphs of their own rows. Raises BadInput for a graph that cannot be read."""
+    """Check how questions of a set fit the graphs of their own rows.
+
+    Raises BadInput for a graph that cannot be read.
+    """
     placed, alone = [], 0
     for question in questions:
         triples = known.own_triples(question.id)
@@ -96,6 +115,6 @@ def _fit(placed: Sequence[tuple[Question, Callable[[str], bool]]], alone: int = 
 
 
 def _counted(count: int, several: str, one: str, what: str, such: Sequence[str] = ()) -> str:
-    """`2 name an entity, such as “Nine”`; empty for none."""
+    """Return a clause, as in: 2 name an entity, such as “Nine”. It is empty for none."""
     example = f", such as “{shorten(such[0], 40)}”" if such else ""
     return f"{count:,} {one if count == 1 else several} {what}{example}" if count else ""

@@ -1,4 +1,4 @@
-"""The files of a graph that a person brings: one or several, or a zip of them."""
+"""The files of a graph to import: one file, several, or a zip of them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ from core.runtime.subprocess_worker import Ended, Worker
 from core.watch import NO_WATCH, Watch
 
 ZIP = ".zip"
-MAX_MEMORY_BYTES, MAX_CRAG_SECONDS = 1 << 33, 1800.0  # of the process that reads CRAG's folder
+# Memory and time of the process that reads CRAG's folder.
+MAX_MEMORY_BYTES, MAX_CRAG_SECONDS = 1 << 33, 1800.0
 
 
 def graph_files(paths: Sequence[Path], folder: Path, **how: Any) -> TripleFile:
-    """How to read some files as one graph, as `core.graph.readers.triple_file.gathered` sorts them; zips among them are unpacked into
-    `folder`, and CRAG's folder `cragkg` is written there as lines of triples. Raises BadInput for a damaged zip, one without files, and
-    where no file holds edges."""
+    """Return a reader of some files as one graph.
+
+    The files are sorted by `core.graph.readers.triple_file.gathered`. Zips among them are unpacked
+    into `folder`. CRAG's folder “cragkg” is written there as lines of triples. Raises BadInput for
+    a damaged or empty zip, and where no file holds edges.
+    """
     notes: list[str] = []
     inside = [file for path in paths for file in _inside(path, folder, how.get("most"), notes)]
     file = gathered(inside, **how)
@@ -34,7 +38,7 @@ def graph_files(paths: Sequence[Path], folder: Path, **how: Any) -> TripleFile:
 
 
 def _inside(path: Path, folder: Path, most: int | None, notes: list[str]) -> list[Path]:
-    """The files to read in the place of one that is given."""
+    """Return the files to read in place of a given one."""
     if _is_zip(path):
         return _unpacked(path, folder, most, notes)
     if not is_crag(path):
@@ -45,7 +49,10 @@ def _inside(path: Path, folder: Path, most: int | None, notes: list[str]) -> lis
 
 
 def _crag_lines(path: Path, file: Path) -> list[str]:
-    """Write CRAG's folder as lines of triples, in a process of its own, as its pickled files and databases may be anything."""
+    """Write CRAG's folder as lines of triples, and return notes.
+
+    This runs in a separate process, as the folder's pickled files and databases are untrusted.
+    """
     try:
         with Worker(MAX_MEMORY_BYTES) as worker:
             work = (path.absolute(), file.absolute())
@@ -68,7 +75,10 @@ def _is_zip(path: Path) -> bool:
 
 
 def _unpacked(path: Path, folder: Path, most: int | None, notes: list[str]) -> list[Path]:
-    """The files of a zip, each written into the folder under the last part of its name, hidden ones left out."""
+    """Unpack a zip into the folder, and return its files.
+
+    Each file keeps the last part of its name. Hidden files are left out.
+    """
     members, said = zipped(path)
     notes += said
     wanted = {

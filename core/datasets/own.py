@@ -1,4 +1,4 @@
-"""Question sets that a person added: kept in their folder, each bound to a graph by its name."""
+"""Question sets that users added, each bound to a graph by its name."""
 
 from __future__ import annotations
 
@@ -24,34 +24,39 @@ from core.sharing import check_may_change, forget_owner, made
 OWNED_AS = "question set"
 DESCRIPTION = "set.toml"
 LONGEST_NAME = 40
-UNFIT = re.compile(r"[^a-z0-9]+")  # what no name holds
+UNFIT = re.compile(r"[^a-z0-9]+")  # characters that no name may hold
 _added = Remembered[tuple[str, QuestionSet]]()
 
 
 def sets_folder() -> FilePath:
-    """Where a person's question sets lie, one folder each."""
+    """Return the folder of the user's question sets, which holds one folder for each."""
     return home() / "questions"
 
 
 def clean_name(text: str) -> str:
-    """A name as a folder can bear it: lower-case letters, digits and dashes."""
+    """Return a name that a folder can have: lower-case letters, digits and dashes."""
     return no_device(UNFIT.sub("-", text.casefold()).strip("-")[:LONGEST_NAME].strip("-"))
 
 
 def added_sets() -> dict[str, tuple[str, QuestionSet]]:
-    """The sets that a person added, by name, each with the name of its graph. A damaged one is left out; asking for it by
-    name tells why."""
+    """Return the added sets by name, each with the name of its graph.
+
+    Damaged sets are left out. Opening one by name tells the fault.
+    """
     found = {}
     for file, files in described(sets_folder(), DESCRIPTION):
         try:
             found[file.parent.name] = _added.of(file, files, partial(added_set, file.parent.name))
         except (BadInput, StoreError):
-            continue  # said when somebody asks for it by name
+            continue  # the fault is reported when the set is opened by name
     return found
 
 
 def added_set(name: str) -> tuple[str, QuestionSet]:
-    """The name of its graph and the set of that name. Raises StoreError where it is absent or damaged."""
+    """Return the name of the set's graph, and the set.
+
+    Raises StoreError where the set is absent or damaged.
+    """
     folder = sets_folder() / name
     try:
         description = read_toml(folder / DESCRIPTION)
@@ -68,10 +73,18 @@ def added_set(name: str) -> tuple[str, QuestionSet]:
 def save_set(
     file: FilePath, name: str, title: str, graph: str, taken: Container[str], **how: str
 ) -> QuestionSet:
-    """A file of questions kept as a set of that name on a graph; either all of it is kept or nothing.
+    """Keep a file of questions as a set on a graph; if anything fails, nothing is kept.
 
-    `taken` holds the names of all sets there are; `how` tells `format`, `graphs` and `columns` as a `QuestionSet` has them.
-    Raises BadInput for a name that cannot be or is taken, and whatever reading the file raises; StoreError where the disk refuses.
+    Raises BadInput for a name that is invalid or taken, and what reading the file raises;
+    StoreError where the disk refuses.
+
+    Parameters
+    ----------
+    file : the file of questions, which is copied.
+    name, title : the name of the set, and its title on screens.
+    graph : the name of the graph.
+    taken : the names of all existing sets.
+    how : `format`, `graphs` and `columns`, as in `QuestionSet`.
     """
     import tomli_w
 
@@ -98,7 +111,7 @@ def save_set(
         sets_folder().mkdir(parents=True, exist_ok=True)
         QuestionSet.described(
             cleaned, {**description, "file": file.name}, file.parent
-        ).questions()  # all of it can be read
+        ).questions()  # check that the whole file can be read
         folder = temporary_folder()
         shutil.copyfile(file, folder / file_name)
         (folder / DESCRIPTION).write_text(tomli_w.dumps(description), "utf-8")
@@ -115,7 +128,11 @@ def save_set(
 
 
 def remove_set(name: str) -> None:
-    """Remove a set that a person added. Raises StoreError where there is none or the disk refuses, NotAllowed where it is another's."""
+    """Remove a set that a user added.
+
+    Raises StoreError where there is none or the disk refuses, NotAllowed where it belongs to
+    another user.
+    """
     folder = sets_folder() / clean_name(name)
     if not folder.is_dir():
         raise StoreError(f"There is no question set “{name}” of your own.")

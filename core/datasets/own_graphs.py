@@ -1,4 +1,4 @@
-"""Graphs that a person adds under names of their own."""
+"""Graphs that users add under names of their own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ OWNED_AS = "graph"
 
 
 def free_name(name: str) -> str:
-    """The name of a new graph, cleaned. Raises BadInput where nothing is left of it or it is taken."""
+    """Return the cleaned name of a new graph.
+
+    Raises BadInput where nothing is left of the name or it is taken.
+    """
     cleaned = clean_name(name)
     if not cleaned:
         raise BadInput("Give the graph a name of letters, digits or dashes.")
@@ -34,8 +37,11 @@ def free_name(name: str) -> str:
 def add_graph(
     triples: Source, name: str, direction: Direction = "both", watch: Watch = NO_WATCH
 ) -> KnowledgeGraph:
-    """The graph of some triples, kept under a name as `free_name` gives it; it belongs to who adds it, and takes no other's place. Raises
-    BadInput where there is one of that name by now, and as `build` does."""
+    """Build the graph of some triples and keep it under a name that `free_name` returned.
+
+    The graph belongs to the current user. Raises BadInput where the name has been taken since, and
+    as `build` does.
+    """
     if clean_name(name) != name or name in datasets() or (graphs_folder() / name / META).is_file():
         raise BadInput(_taken(name))
     graph = build(triples, graphs_folder() / name, name, direction, watch)
@@ -44,8 +50,11 @@ def add_graph(
 
 
 def add_live(settings: Settings, name: str, watch: Watch = NO_WATCH) -> KnowledgeGraph:
-    """The graph of a database that is asked live, kept under a name as `free_name` gives it, once the database has answered. Raises
-    BadInput where there is one of that name by now or the database does not answer, and StoreError."""
+    """Keep the graph of a live database under a name that `free_name` returned.
+
+    The database is queried once first. Raises BadInput where the name has been taken since or the
+    database does not answer, and StoreError.
+    """
     if clean_name(name) != name or name in datasets() or (graphs_folder() / name).exists():
         raise BadInput(_taken(name))
     Live(name, settings).try_it(watch)
@@ -55,7 +64,7 @@ def add_live(settings: Settings, name: str, watch: Watch = NO_WATCH) -> Knowledg
 
 
 def own_folder(name: str) -> Path | None:
-    """Return the folder of a graph that a person added, also of a damaged one; None if there is none."""
+    """Return the folder of a user's graph, also of a damaged one; None if there is none."""
     folder = graphs_folder() / name
     if name in shipped() or folder.name != name or name.startswith("."):
         return None
@@ -63,18 +72,15 @@ def own_folder(name: str) -> Path | None:
 
 
 def remove_graph(name: str) -> None:
-    """Remove a graph that a person added, also a damaged one.
+    """Remove a user's graph, also a damaged one.
 
-    Question sets that were added to it stay: a graph of the same name has them again.
+    Question sets that were added to it stay. A graph of the same name gets them back.
 
     Raises
     ------
-    BadInput
-        If there is no such graph of the person's own, or it comes with Hopscope.
-    NotAllowed
-        If it belongs to somebody else.
-    StoreError
-        If the disk refuses, or another process is building it.
+    BadInput : if the user has no such graph, or it comes with Hopscope.
+    NotAllowed : if it belongs to another user.
+    StoreError : if the disk refuses, or another process is building it.
     """
     if name in shipped():
         raise BadInput(f"The graph “{name}” comes with Hopscope and cannot be removed.")

@@ -1,4 +1,7 @@
-"""Relation names in words, each way: from the data set's own table, else by rules that know no graph."""
+"""Relation names in words, for each direction.
+
+They come from the data set's own table, else from rules that know no graph.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,10 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 def relation_words(
     relation: str, forward: bool = True, table: Mapping[str, tuple[str, str]] | None = None
 ) -> str:
-    """A relation as it is said along its triple (`directed by`) or against it (`directed`).
+    """Return a relation in words, along its triple (“directed by”) or against it (“directed”).
 
-    `table` holds both for the relations that it knows. A dotted name, as in Freebase, is said by its last part.
+    `table` holds both for the relations that it knows. Of a dotted name, as in Freebase, the last
+    part is used.
     """
     if table and relation in table:
         return table[relation][0 if forward else 1]
@@ -43,12 +47,15 @@ def relation_words(
 def chain_words(
     steps: list[tuple[str, bool]], table: Mapping[str, tuple[str, str]] | None = None
 ) -> str:
-    """Relations one after the other, each with its direction: `starred in, then has genre`."""
+    """Return a chain of relations in words, as in “starred in, then has genre”."""
     return ", then ".join(relation_words(relation, forward, table) for relation, forward in steps)
 
 
 def read_table(table: Mapping[str, object]) -> dict[str, tuple[str, str]]:
-    """The table of a description's `relations`. Raises BadInput where a relation has not two texts, one each way."""
+    """Read the table of a description's `relations`.
+
+    Raises BadInput where a relation does not have two texts, one for each direction.
+    """
     found = {}
     for relation, both in table.items():
         if (
@@ -57,7 +64,8 @@ def read_table(table: Mapping[str, object]) -> dict[str, tuple[str, str]]:
             or not all(isinstance(text, str) and text.strip() for text in both)
         ):
             raise BadInput(
-                f"The words of the relation “{relation}” must be two texts: along the triple, and against it."
+                f"The words of the relation “{relation}” must be two texts: along the triple, and "
+                "against it."
             )
         found[relation] = (both[0], both[1])
     return found

@@ -1,4 +1,4 @@
-"""A set of questions: its file, how to read it, and the graph that each of its questions is asked on."""
+"""A question set: its file, how to read it, and the graph of each question."""
 
 from __future__ import annotations
 
@@ -36,11 +36,18 @@ GRAPHS = ("union", "question")
 
 @dataclass(frozen=True)
 class QuestionSet:
-    """A file of questions; `kinds`, if any, is a file that tells each question's kind, line by line.
+    """A file of questions, and how to read it.
 
-    `graphs` is "union" where all questions are asked on the data set's graph, and "question" where each is asked on the
-    `graph` of its own row. `only` names a field that rows must hold as true to belong to the set. `own` where a person added it.
-    `columns` names those of a file of columns, and `encoding` that of a text, as `read_questions` takes them.
+    Parameters
+    ----------
+    hops : the hops of questions whose row does not tell them.
+    kinds : a file with the kind of each question, line by line.
+    graphs : "union" where all questions are asked on the data set's graph, "question" where each is
+        asked on the `graph` of its own row.
+    only : a field that a row must hold as true to belong to the set.
+    own : True where a user added the set.
+    columns : the columns of a table, as `read_questions` takes them.
+    encoding : the encoding of the file, as `read_questions` takes it.
     """
 
     name: str
@@ -57,7 +64,10 @@ class QuestionSet:
 
     @classmethod
     def described(cls, name: str, row: Mapping, folder: FilePath, own: bool = False) -> QuestionSet:
-        """The set that a row of a description tells. Raises KeyError for what it lacks, BadInput for an unknown value."""
+        """Create the set that a row of a description describes.
+
+        Raises KeyError for a missing value, BadInput for an unknown one.
+        """
         kinds = folder / row["kinds"] if "kinds" in row else None
         graphs, format = row.get("graphs", "union"), row.get("format", "auto")
         if graphs not in GRAPHS:
@@ -84,11 +94,14 @@ class QuestionSet:
         )
 
     def questions(self) -> Sequence[Question]:
-        """Its questions, read once as long as the file stays as it is."""
+        """Return the questions; the file is read again only after it has changed."""
         return self._read().questions
 
     def note(self) -> str:
-        """A sentence on what was not read of a file that a person gave; empty where all was, and for a set that ships."""
+        """Return a sentence on what was not read of a user's file.
+
+        It is empty where all was read, and for a shipped set.
+        """
         if self.file.is_relative_to(ROOT / "data"):
             return ""
         return self._read().note(self.name if self.own else "")
@@ -107,30 +120,42 @@ class QuestionSet:
             )
 
     def named(self, text: str) -> Question | None:
-        """The question of exactly that text, of several the last. Where the file does not hold the text its questions are not read."""
+        """Return the question with exactly that text; of several, the last.
+
+        Questions are not read if the file does not contain the text.
+        """
         bare = _bare_text(self.file, _stamp(self.file), self.format, self.columns, self.encoding)
         if bare is not None and text.replace("[", "").replace("]", "") not in bare:
             return None
         return _by_text(self, _stamp(self.file)).get(text)
 
     def kind_lines(self) -> Sequence[str]:
-        """The kind of each question, or none where the set tells none."""
+        """Return the kind of each question; empty where the set has no kinds."""
         return _lines(self.kinds, _stamp(self.kinds)) if self.kinds else ()
 
     def holds(self, question_id: str) -> bool:
-        """Whether a question of that id is in the set."""
+        """Return whether the set has a question with that id."""
         return question_id in _places(self, _stamp(self.file))
 
     def own_graph(self, question_id: str, name: str, direction: Direction) -> Graph:
-        """The graph of a question's own row, kept in memory. Raises BadInput where the question is unknown or has none."""
+        """Return the graph of a question's own row, in memory.
+
+        Raises BadInput where the question is unknown or has no graph.
+        """
         return _own_graph(self, _stamp(self.file), question_id, name, direction)
 
     def brings_graphs(self) -> bool:
-        """Whether any row of its file brings a graph along. Raises BadInput where the file cannot be read."""
+        """Return whether any row of the file includes a graph.
+
+        Raises BadInput where the file cannot be read.
+        """
         return _with_graphs(self.file, _stamp(self.file)) > 0
 
     def own_triples(self, question_id: str) -> list[Triple]:
-        """The triples of a question's own row; none where it has none. Raises BadInput for an unknown question."""
+        """Return the triples of a question's own row; empty where it has none.
+
+        Raises BadInput for an unknown question.
+        """
         place = _places(self, _stamp(self.file)).get(question_id)
         if place is None:
             raise BadInput(f"The question set “{self.name}” has no question “{question_id}”.")
@@ -139,7 +164,10 @@ class QuestionSet:
 
 
 def _stamp(file: FilePath) -> tuple[int, int]:
-    """What tells one state of a file from another: its bytes and its time of change in ns. Raises BadInput where it is absent."""
+    """Return the size in bytes and the time of change in ns, which tell if a file changed.
+
+    Raises BadInput where the file is absent.
+    """
     try:
         stat = file.stat()
     except OSError as error:
@@ -147,7 +175,7 @@ def _stamp(file: FilePath) -> tuple[int, int]:
     return stat.st_size, stat.st_mtime_ns
 
 
-_reading = threading.Lock()  # so that two who ask at once do not both read a file
+_reading = threading.Lock()  # keeps two threads from reading the same file twice
 
 
 @lru_cache(maxsize=64)
@@ -193,7 +221,7 @@ def _places(known: QuestionSet, stamp: tuple) -> dict[str, int]:
 
 @lru_cache(maxsize=4)
 def _packed_graphs(file: FilePath, stamp: tuple, only: str) -> tuple[bytes, ...]:
-    """The triples of each row that belongs to a set, packed, as a file may hold millions of them."""
+    """Return the compressed triples of each row of a set, as a file may hold millions of them."""
     text = file if is_columnar(file) else readable(file, most=MAX_BYTES)
     rows = file_rows(text, most=MAX_BYTES, longest=LONGEST_ROW)
     return tuple(

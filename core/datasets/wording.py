@@ -1,4 +1,4 @@
-"""The words for a graph's relations: those of its data set, or those that a person put beside a graph of their own."""
+"""The words for a graph's relations, from its data set or from a user's file."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from core.io.toml_file import read_toml
 
 
 def table_of(graph_name: str) -> Mapping[str, tuple[str, str]]:
-    """The table of the data set that a graph belongs to, or of the `dataset.toml` that a person put beside a graph of their
-    own; empty where there is none."""
+    """Return the relation words of the graph's data set.
+
+    For a user's graph they come from the `dataset.toml` in its folder. The table is empty where
+    there is none.
+    """
     name = graph_name.partition(":")[0]
     dataset = shipped().get(name)
     if dataset is not None:

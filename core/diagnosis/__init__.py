@@ -1,1 +1,1 @@
-"""Where the right answers of one comparison were lost, and what would bring them back."""
+"""Diagnosis of a comparison: where correct answers were lost, and how to get them back."""

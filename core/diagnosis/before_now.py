@@ -1,4 +1,4 @@
-"""A line before a change and after it, on one question: what each came to in figures, and what a change did to a path or a passage."""
+"""A line before and after a change: its figures on one question, and the change of each path."""
 
 from __future__ import annotations
 
@@ -14,15 +14,26 @@ from core.diagnosis.step_outcomes import targets_of
 from core.operators.generate import about_tokens
 from core.types import State
 
-READ = ("prompt", "answer")  # the stages of the funnel at which what was retrieved is read
+READ = ("prompt", "answer")  # stages of the funnel after retrieval
 Turn = Literal["stayed", "came", "went", "passed"]
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What a lane came to: which targets (known answers, or gold passages) are alive in what it retrieved, how many known answers it gives
-    and whether its first answer is one of them (None where none is known or none was given), its seconds, and its tokens: those that
-    language models read and wrote, or those of the prompt where none was asked (then `asked` is false; None where there is no prompt)."""
+    """Figures of a lane.
+
+    Parameters
+    ----------
+    alive : targets (known answers or gold passages) alive after retrieval; None where no target is
+        known.
+    of : the number of targets.
+    right : how many known answers it gives; None where none is known or it gave no answer.
+    first_right : True if its first answer is a known one; None as above.
+    seconds : the cost of the method.
+    tokens : tokens that language models read and wrote. Where no model was asked, tokens of the
+        prompt; None without a prompt.
+    asked : True if a language model was asked.
+    """
 
     alive: tuple[str, ...] | None
     of: int
@@ -34,7 +45,7 @@ class Figures:
 
 
 def figures(comparison: Comparison, lane: Lane) -> Figures:
-    """The figures of a lane as far as it has come."""
+    """Return the figures of a lane as far as it has run."""
     state, targets, by_model = lane.state, targets_of(comparison), lane_by_model(comparison, lane)
     stages = funnel(comparison.ask.source, lane.graph, state, targets, by_model, lane.saved_alive)
     alive = next((stage.alive for stage in reversed(stages) if stage.name not in READ), None)
@@ -56,7 +67,10 @@ def figures(comparison: Comparison, lane: Lane) -> Figures:
 
 
 def _first_right(lane: Lane, given: int | None, by_model: bool) -> bool | None:
-    """Whether the graph reader's first node is a known answer; of a language model, whether its answer holds one."""
+    """Return whether the graph reader's first node is a known answer.
+
+    For a language model, return whether its answer contains one.
+    """
     state = lane.state
     if given is None or by_model or state.reader is None:
         return None if given is None else given > 0
@@ -78,10 +92,13 @@ def _prompt(state: State) -> int | None:
 
 
 def turn(before: bool | None, now: bool) -> Turn:
-    """What a change did to one path or hit, by whether it was retained `before` (None where nothing was run before) and is `now`.
+    """Return what a change did to one path or hit.
+
+    `before` and `now` tell if it was kept. `before` is None where nothing was run before.
 
     >>> from core.diagnosis.before_now import turn
-    >>> [turn(*one) for one in ((True, True), (False, True), (True, False), (False, False), (None, True))]
+    >>> [turn(*one) for one
+    ...     in ((True, True), (False, True), (True, False), (False, False), (None, True))]
     ['stayed', 'came', 'went', 'passed', 'stayed']
     """
     if before is None or before == now:
@@ -90,13 +107,16 @@ def turn(before: bool | None, now: bool) -> Turn:
 
 
 def strongest(turns: Iterable[Turn]) -> Turn:
-    """Of what several paths did, what is drawn of an edge that they share: it stayed where any of them did.
+    """Return the state in which an edge shared by several paths is drawn.
+
+    It stayed if any of the paths did.
 
     >>> from core.diagnosis.before_now import strongest
-    >>> strongest(["passed", "came"]), strongest(["went", "stayed", "came"]), strongest(["went", "came"]), strongest([])
+    >>> (strongest(["passed", "came"]), strongest(["went", "stayed", "came"]),
+    ...  strongest(["went", "came"]), strongest([]))
     ('came', 'stayed', 'stayed', 'passed')
     """
     found = set(turns)
-    if "stayed" in found or {"came", "went"} <= found:  # by another path before than now
+    if "stayed" in found or {"came", "went"} <= found:  # one path replaced another
         return "stayed"
     return "came" if "came" in found else "went" if "went" in found else "passed"

@@ -1,5 +1,4 @@
-"""Why something wanted was found or lost: one list of causes, one table of how each is said, the fate of a path or
-a passage, and the loss of what was wanted."""
+"""Causes by which a path, a passage or a known answer is found or lost, and their wording."""
 
 from __future__ import annotations
 
@@ -11,35 +10,35 @@ from core.types import Step
 
 
 class Cause(StrEnum):
-    """What decided over a path, a passage, or a known answer."""
+    """The event that decided over a path, a passage, or a known answer."""
 
-    FOUND = auto()  # it is there
-    NOT_IN_GRAPH = auto()  # the lane's graph has nothing of that name
-    NOT_SOUGHT = auto()  # the run seeks nothing of its kind
-    NOT_SHOWN = auto()  # nothing was retrieved, and the model did not say it
-    LEFT_OUT = auto()  # a node of it is not in the subgraph
-    EDGE_LEFT_OUT = auto()  # an edge of it is not in the subgraph
-    FILTERED = auto()  # as these two, by a filter of the subgraph
-    TOO_FAR = auto()  # further away than is searched
-    NO_WAY = auto()  # no path leads there inside the subgraph
-    ONE_WAY = auto()  # edges are followed one way only, and it needs the other
+    FOUND = auto()  # it was found
+    NOT_IN_GRAPH = auto()  # the lane's graph has no such name
+    NOT_SOUGHT = auto()  # the method seeks nothing of this kind
+    NOT_SHOWN = auto()  # nothing was retrieved, and the model did not name it
+    LEFT_OUT = auto()  # one of its nodes is not in the subgraph
+    EDGE_LEFT_OUT = auto()  # one of its edges is not in the subgraph
+    FILTERED = auto()  # a node or an edge of it was removed by a filter of the subgraph
+    TOO_FAR = auto()  # more hops away than are searched
+    NO_WAY = auto()  # no path inside the subgraph leads to it
+    ONE_WAY = auto()  # edges are followed in one direction, and it needs the other
     TIE = auto()  # another path to its end is as short
-    ONLY_LONGER = auto()  # only longer paths that begin with it were handed on
-    OTHER_RELATIONS = auto()  # relations were followed that do not lead there
-    BEAM = auto()  # a beam went on without it
-    NOT_TRIED = auto()  # a beam never looked at its next step
-    BATCH = auto()  # the first search ranked it, and no batch that was read came upon it
-    NOT_READ = auto()  # the model stopped reading before it came to it
-    OUTRANKED = auto()  # ranked behind what was retained
-    NOT_CHOSEN = auto()  # others were picked, by something that gave no order
-    NOT_DRAWN = auto()  # others were picked by lot
-    NOT_HANDED_ON = auto()  # seen by something that handed nothing on
-    NOT_REACHED = auto()  # none of these: the search did not come to it
-    NO_ROOM = auto()  # retained, behind what the prompt holds or what is handed on to it
-    NOT_FOLLOWED = auto()  # at the end of a path, and the graph reader follows other relations
-    NOT_NAMED = auto()  # at the end of a path of those relations, and the graph reader names fewer
-    ON_THE_WAY = auto()  # on a path, and at the end of none
-    NOT_SAID = auto()  # in the prompt, and the model did not say it
+    ONLY_LONGER = auto()  # only longer paths that begin with it were kept
+    OTHER_RELATIONS = auto()  # the relations that were followed do not lead to it
+    BEAM = auto()  # a beam dropped it
+    NOT_TRIED = auto()  # a beam never scored its next step
+    BATCH = auto()  # the first search ranked it, but none of the batches that were read held it
+    NOT_READ = auto()  # the ranking model stopped before it reached it
+    OUTRANKED = auto()  # it was ranked behind the kept ones
+    NOT_CHOSEN = auto()  # others were chosen, without an order
+    NOT_DRAWN = auto()  # others were drawn at random
+    NOT_HANDED_ON = auto()  # the operator that saw it returned nothing
+    NOT_REACHED = auto()  # none of these causes: the search did not reach it
+    NO_ROOM = auto()  # it was kept, but behind those that the prompt holds or receives
+    NOT_FOLLOWED = auto()  # a path ends at it, but the graph reader follows other relations
+    NOT_NAMED = auto()  # a path of the followed relations ends at it, but the reader names fewer
+    ON_THE_WAY = auto()  # it lies on a path, but no path ends at it
+    NOT_SAID = auto()  # it was in the prompt, but the model did not name it
 
 
 BRIEF = {
@@ -72,16 +71,24 @@ BRIEF = {
 }
 """Each cause in a few words, where questions are counted by it."""
 Chain = tuple[tuple[str, bool], ...]  # relations with their directions
-# of what was seen
+# Causes of candidates that were seen and then dropped.
 DROPPED = (Cause.NOT_READ, Cause.OUTRANKED, Cause.NOT_CHOSEN, Cause.NOT_HANDED_ON, Cause.NO_ROOM)
 
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of a path, or of the passage `document`, in a run: the cause, a few words that say it, then the same in figures.
+    """The outcome of a path or a passage in a run, with its cause and figures.
 
-    `place` (from 1) of `of` candidates, of which `kept` stayed; `hop` is where a beam left it, `what` the node or relation that a subgraph
-    lacks. `step` is what the operator did that decided, None where none did. `chunk` is the best chunk of a passage.
+    Parameters
+    ----------
+    text : the outcome in a few words.
+    place : the rank, from 1, among `of` candidates.
+    retained : how many candidates were kept.
+    hop : the hop at which a beam dropped the path.
+    what : the node or relation that the subgraph lacks.
+    step : the trace of the operator that decided; None where none did.
+    document : the passage, if this is a passage's outcome.
+    chunk : the best chunk of the passage.
     """
 
     cause: Cause
@@ -97,7 +104,7 @@ class Fate:
 
     @property
     def kind(self) -> Literal["found", "dropped", "never"]:
-        """Whether it is there, was seen and dropped, or was never reached."""
+        """The outcome in short: found, seen and dropped, or never reached."""
         if self.cause is Cause.FOUND:
             return "found"
         if self.cause in DROPPED:
@@ -107,11 +114,21 @@ class Fate:
 
 @dataclass(frozen=True)
 class Loss:
-    """A known answer or a passage that a run lost, by its name or title: at which stage of the funnel, by what, and the figures of that.
+    """A known answer or a passage that a run lost, with the stage, the cause and figures.
 
-    `place` (from 1) of `of`, of which `kept` stayed (or beyond them, of a node that PageRank left out); `hop` of a beam, or how many
-    hops away the answer is; `what` is the node or relation that is missing, or the node that a beam did not go on to from `start`;
-    `chain` are the relations on the way to the answer and `instead` those that were followed.
+    Parameters
+    ----------
+    name : the answer's name, or the passage's title.
+    stage : the stage of the funnel at which it was lost.
+    place : the rank, from 1, among `of` candidates. For a node that PageRank left out, the rank is
+        beyond the kept ones.
+    retained : how many candidates were kept.
+    hop : the hop of a beam, or the number of hops to the answer.
+    what : the missing node or relation, or the node to which a beam did not go on.
+    start : the node from which the beam did not go on.
+    chain : the relations on the way to the answer.
+    instead : the relations that were followed.
+    step : the trace of the operator that decided.
     """
 
     name: str
@@ -129,14 +146,18 @@ class Loss:
 
 
 def figure(number: int | None) -> int:
-    """A figure that a loss of its cause has."""
+    """Return a figure that a loss of its cause always has."""
     assert number is not None
     return number
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """`head` begins a lane's sentence; `one` and `several` say it of one lane and of several, with `{what}` was lost at `{hop}`."""
+    """The wording of a cause.
+
+    `head` begins a lane's sentence. `one` and `several` are clauses for one lane and for several,
+    with placeholders for the lost item (`what`) and the hop.
+    """
 
     head: str
     one: str = ""
@@ -201,10 +222,11 @@ PHRASES = {
 
 
 def place_words(loss: Loss) -> str:
-    """Name the place of a loss in a few words, or its cause where it has no place.
+    """Return the rank of a loss in a few words, or its cause where it has no rank.
 
     >>> from core.diagnosis.causes import Cause, Loss, place_words
-    >>> place_words(Loss("Don Cheadle", "paths", Cause.OUTRANKED, 41, 1317)), place_words(Loss("Don Cheadle", "paths", Cause.NO_WAY))
+    >>> (place_words(Loss("Don Cheadle", "paths", Cause.OUTRANKED, 41, 1317)),
+    ...  place_words(Loss("Don Cheadle", "paths", Cause.NO_WAY)))
     ('place 41 of 1,317', 'no way there')
     """
     if loss.place is not None:

@@ -1,4 +1,7 @@
-"""What a parameter does to one question without another run: how many targets are alive for each value, by the order before a cut."""
+"""Effects of a parameter on one question, computed without another run.
+
+A curve tells how many targets are alive for each value, by the order before a cut.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +27,19 @@ from core.operators.retrieve.paths import ShortestPaths, SimplePaths
 from core.parameters import Parameter, parameters
 from core.types import Ranking, State
 
-HOPS = range(1, 7)  # values of hops that are looked at
-FROM, POINTS = 1, 10  # the smallest value of a cut, and how many values a curve has at most
-# from 1; None for a target that no value brings in, as far as is known
+HOPS = range(1, 7)  # values of a parameter `hops` that a curve shows
+FROM, POINTS = 1, 10  # the smallest value of a cut, and the most values of a curve
+# The rank of each target, from 1; None for one that no value is known to bring in.
 Places = dict[Target, int | None]
 
 
 @dataclass(frozen=True)
 class Curve:
-    """How many of the `of` targets are alive after a step for each of the `values` of its parameter, ascending, the present `value` among
-    them. `next` is the value with which the next one comes in; None where none does."""
+    """The number of targets alive after a step, for each value of its parameter.
+
+    The `values` are ascending and contain the present `value`. `next` is the value with which the
+    next target is kept; None where no value keeps more.
+    """
 
     parameter: str
     value: int
@@ -44,10 +50,16 @@ class Curve:
 
 
 def curves(comparison: Comparison, lane: Lane, place: int) -> Mapping[str, Curve]:
-    """By name the curves of the parameters of the operator at `place` of a lane's line, as far as they follow from what was computed: for
-    `keep` from the order before the cut, and for `hops` from how far the targets are.
+    """Return the curves of an operator's parameters by name.
 
-    None of them where no target is known, a branch chose its operators, the operator has not run, or its order was not that of its cut.
+    `keep` follows from the order before the cut, and `hops` from the distance of the targets. The
+    result is empty where no target is known, the line has branches, the operator has not run, or
+    its results are not the first ones of the order.
+
+    Parameters
+    ----------
+    comparison, lane : the lane and its comparison.
+    place : the index of the operator in the lane's line.
     """
     targets, line = targets_of(comparison), lane.instance.line
     if (
@@ -71,7 +83,9 @@ def curves(comparison: Comparison, lane: Lane, place: int) -> Mapping[str, Curve
 
 
 def curve(parameter: Parameter, value: int, places: Iterable[int | None]) -> Curve:
-    """The curve of a parameter by the place of each target: the smallest value that has it.
+    """Return the curve of a parameter.
+
+    `places` is, for each target, the smallest value that keeps it.
 
     >>> from core.diagnosis.curves import curve
     >>> from core.operators import Rank
@@ -92,14 +106,17 @@ def curve(parameter: Parameter, value: int, places: Iterable[int | None]) -> Cur
     wanted = sorted(
         {one for one in grid if low <= one <= high} | {value} | ({coming} if coming else set())
     )
-    while len(wanted) > POINTS:  # the smallest tell the least
+    while len(wanted) > POINTS:  # the smallest values tell least
         wanted.remove(next(one for one in wanted if one not in (value, coming)))
     alive = tuple(sum(place <= one for place in known) for one in wanted)
     return Curve(parameter.name, value, tuple(wanted), alive, len(placed), coming)
 
 
 def _cut_places(lane: Lane, state: State, targets: Sequence[Target]) -> Places | None:
-    """The place of each target in the order that the last operator cut its first ones from; None where there is no such order."""
+    """Return the rank of each target in the order that the last operator cut.
+
+    The result is None where there is no such order.
+    """
     nodes = pagerank_places(lane.graph, state)
     if nodes is not None:
         return {
@@ -113,14 +130,17 @@ def _cut_places(lane: Lane, state: State, targets: Sequence[Target]) -> Places |
 
 
 def _is_head(state: State, order: Ranking) -> bool:
-    """Whether what the step retained are the first ones of the order."""
+    """Return whether the step kept the first items of the order."""
     after = state.ranked.get(order.kind)
     return after is not None and after.items == order.items[: len(after)]
 
 
 def _is_counted(lane: Lane, order: Ranking, targets: Sequence[Target]) -> bool:
-    """Whether the items of an order can hold the targets: passages are chunks, or nodes that are; answers are nodes, on paths or alone.
-    Words of an answer on documents are not looked for."""
+    """Return whether the items of an order can hold the targets.
+
+    Passages are chunks, or nodes that are chunks. Answers are nodes, on paths or alone. Words of an
+    answer on a corpus are not looked for.
+    """
     if targets[0].kind == "passage":
         return order.kind == "chunk" or (
             order.kind == "node" and bool(leaves(lane.graph, order.items))
@@ -129,7 +149,7 @@ def _is_counted(lane: Lane, order: Ranking, targets: Sequence[Target]) -> bool:
 
 
 def _place(lane: Lane, order: Ranking, target: Target) -> int | None:
-    """The place, from 1, of the first item that holds a target."""
+    """Return the rank, from 1, of the first item that holds a target."""
     if order.kind == "path":
         return best_place(order, set(_nodes(lane, target)))
     own: Mapping[Any, int] = (
@@ -151,8 +171,12 @@ def _nodes(lane: Lane, target: Target) -> tuple[int, ...]:
 def _hops(
     lane: Lane, operator: Operator, state: State, before: State | None, targets: Sequence[Target]
 ) -> Places | None:
-    """How many hops each target is from the seeds: in the graph for a neighbourhood, in the subgraph for what finds all or the shortest
-    paths there; None for other operators, on a large graph, and where a limit on nodes or paths was reached."""
+    """Return the hops from the seeds to each target.
+
+    They are counted in the graph for a neighbourhood, and in the subgraph for operators that find
+    all or the shortest paths. The result is None for other operators, on a large graph, and where a
+    limit on nodes or paths was reached.
+    """
     if state.trace[-1].notes or any(target.kind == "passage" for target in targets):
         return None
     if isinstance(operator, EgoNetwork) and lane.graph.n_edges <= MOST_EDGES:
@@ -171,7 +195,7 @@ def _hops(
                 else ()
             ):
                 away[path.end] = min(len(path), away.get(path.end, len(path)))
-                away.setdefault(seed, 1)  # it lies on any path
+                away.setdefault(seed, 1)  # the seed lies on every path
     else:
         return None
     return {

@@ -1,4 +1,4 @@
-"""What the words of an answer rest on: a node, the paths that lead to it, and the lines of the prompt that hold it."""
+"""Evidence for the names in an answer: a node, paths to it, and lines of the prompt."""
 
 from __future__ import annotations
 
@@ -9,14 +9,21 @@ from dataclasses import dataclass
 from core.languages.spelling import fold, fold_with_places, place_behind
 from core.types import Path, State
 
-MOST = 50  # words of one lane
-SHORT = 3  # characters below which a name counts only in its own spelling
+MOST = 50  # names of one lane
+SHORT = 3  # characters; shorter names must match in their own spelling
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """`text` is a part of the answer as it stands there, `node` what it names; `paths` end at the node or, where none does, pass
-    it; `lines` are the places of the prompt's lines, counted over all messages from 0."""
+    """The evidence for one name in an answer.
+
+    Parameters
+    ----------
+    text : the part of the answer, as it is written there.
+    node : the node that it names.
+    paths : the paths that end at the node; if none does, those that pass it.
+    lines : indices of the prompt's lines, counted over all messages from 0.
+    """
 
     text: str
     node: int
@@ -25,10 +32,11 @@ class Evidence:
 
 
 def evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ...]:
-    """What the names of the graph reader and the names in a language model's `answer` (as far as it is written) rest on.
+    """Return the evidence for the names of the graph reader and in a language model's `answer`.
 
-    Only nodes of the kept paths count, the question's own entities do not. Of several nodes of one name the one on the better
-    path is meant. In the order of the reader, then of the answer.
+    The answer may be incomplete. Only nodes of the kept paths count, and question entities do not.
+    If several nodes have the same name, the one on the better path is taken. The order is that of
+    the reader, then of the answer.
     """
     if state.paths is None:
         return ()
@@ -48,7 +56,10 @@ def evidence(graph, state: State, answer: str = "") -> tuple[Evidence, ...]:
 
 
 def _in_text(answer: str, named: dict[int, str]) -> list[tuple[str, int]]:
-    """The names that stand in a text as words of their own, longer ones first where they overlap, in the text's order."""
+    """Return the names that occur in a text as whole words, in the text's order.
+
+    Longer names take precedence where names overlap.
+    """
     folded, places = fold_with_places(answer)
     found, taken = list[tuple[int, str, int]](), [False] * len(answer)
     for node, name in sorted(named.items(), key=lambda pair: -len(pair[1])):
@@ -65,14 +76,17 @@ def _in_text(answer: str, named: dict[int, str]) -> list[tuple[str, int]]:
 
 
 def _whole(name: str) -> str:
-    """A name as a word of its own: no letter or digit goes on where it begins or ends with one."""
+    """Return a pattern of a name as a whole word.
+
+    No letter or digit may continue a name that begins or ends with one.
+    """
     before = r"(?<!\w)" if name[0].isalnum() else ""
     after = r"(?!\w)" if name[-1].isalnum() else ""
     return f"{before}{re.escape(name)}{after}"
 
 
 def _routes(paths: Sequence[Path], nodes: set[int]) -> dict[int, tuple[Path, ...]]:
-    """The paths that end at each node, else those that pass it, the best first."""
+    """Return the paths that end at each node, else those that pass it, best first."""
     ends: dict[int, list[Path]] = {}
     passing: dict[int, list[Path]] = {}
     for path in paths:
@@ -82,7 +96,7 @@ def _routes(paths: Sequence[Path], nodes: set[int]) -> dict[int, tuple[Path, ...
 
 
 def _lines(state: State) -> list[tuple[int, str]]:
-    """The lines of the prompt's last message, with their places among those of all messages."""
+    """Return the lines of the prompt's last message, with their indices among all lines."""
     if state.prompt is None or not state.prompt.messages:
         return []
     *before, last = (message["content"].split("\n") for message in state.prompt.messages)

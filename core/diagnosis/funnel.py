@@ -1,4 +1,33 @@
-"""The survival funnel: which of the known answers, or of the passages that an answer rests on, are alive at each stage of a run."""
+"""The survival funnel: the known answers or gold passages alive at each stage of a run.
+
+On triples, the targets are known answers.
+
+- graph: a node has one of the answer's names.
+- subgraph: such a node was extracted.
+- paths: it lies on a path that is left after retrieval and refinement.
+- prompt: it is on a path, or in a community report, that the language model was shown.
+- answer: the model's text contains the name. If the model's answer does not count, the graph reader
+  names it. The prompt is then bypassed, as the graph reader reads all paths.
+
+A run without extraction skips subgraph, paths and prompt.
+
+On a corpus, the targets may be passages.
+
+- corpus: the document is in the corpus.
+- graph: a chunk of it is in the graph. If the graph has nodes, one comes from the chunk or is it.
+- retrieved: a chunk of it is among the hits.
+- prompt: the prompt shows such a chunk.
+
+On a corpus, the targets may also be the words of known answers.
+
+- corpus: a document contains them.
+- graph: a chunk, a name or a description of the graph contains them.
+- retrieved: a hit's name or text contains them.
+- prompt: a row of its tables contains them.
+- answer: the language model's text contains them, or the excerpt where no model was asked.
+
+Yes and no occur in any text, so only the last stage is given for them.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +46,16 @@ from core.sources import Source
 from core.types import Path, State
 
 SavedAlive = Mapping[str, tuple[str, ...]] | None
-Tests = list[tuple[str, Callable[[Target], bool]]]  # by stage whether a target is alive in it
+# For each stage, a function that returns whether a target is alive in it.
+Tests = list[tuple[str, Callable[[Target], bool]]]
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: the targets alive in it, and those lost there, by name.
+    """One stage of the funnel, with the targets alive in it and those lost at it.
 
-    A target is lost at the stage behind the last one that it is alive in, so that none is lost twice. A `bypassed`
-    stage is not on the way to the answer that counts, and nothing is lost there.
+    A target is lost at the stage after the last one in which it is alive, so each is lost once. A
+    `bypassed` stage is not on the way to the answer that counts, and nothing is lost there.
     """
 
     name: str
@@ -43,21 +73,16 @@ def funnel(
     by_model: bool | None = None,
     saved: SavedAlive = None,
 ) -> tuple[Stage, ...]:
-    """The stages that the run has reached so far, for targets of one kind; empty where there is none.
+    """Return the stages that a run has reached, for targets of one kind; empty without targets.
 
-    On triples, for known answers. graph: a node has one of its names. subgraph: such a node was extracted. paths: it lies on a path that
-    is left after retrieval and refinement. prompt: on a path, or in a community report, that the language model was shown. answer: the
-    model's text holds the name, or, where `by_model` is false (as it is where no model was asked), the graph reader names it; the prompt
-    is then aside, as the graph reader reads all paths. A run without extraction skips subgraph, paths and prompt.
-
-    On documents, for passages. corpus: the document is there. graph: a chunk of it is there, and where the graph has nodes, one comes from
-    it or is one. retrieved: a chunk of it is among the hits. prompt: the prompt shows such a chunk.
-
-    On documents, for the words of known answers. corpus: a document holds them. graph: a chunk, a name or a description of the graph does.
-    retrieved: a hit's name or text. prompt: a row of its tables. answer: the language model's text, or where none was asked the excerpt.
-    Of yes and no, which are in any text, only the last stage is given.
-
-    `kept` has what is alive in the corpus and the graph of a comparison that was saved.
+    Parameters
+    ----------
+    source : the graph or corpus of the question.
+    graph, state : the lane's graph, and the last state of its run.
+    targets : known answers or passages.
+    by_model : True if the language model's answer counts, False for the graph reader's. None means
+        the model's if it has answered.
+    saved : for a saved comparison, the targets alive in the corpus and in the graph.
     """
     targets, bypassed = tuple(dict.fromkeys(targets)), ""
     if not targets:
@@ -200,7 +225,10 @@ def _survivors(tests: Tests, targets: Sequence[Target], bypassed: str) -> tuple[
 
 
 def saved_alive(lane: Lane) -> SavedAlive:
-    """Of the known answers and passages those in the corpus and in the lane's graph, for a comparison that is saved without these."""
+    """Return the known answers and passages in the corpus and in the lane's graph.
+
+    They are saved with a comparison, which is saved without its corpus and graph.
+    """
     ask = lane.ask
     if not ask.source.is_corpus or lane.saved_alive is not None:
         return lane.saved_alive
@@ -217,7 +245,10 @@ def saved_alive(lane: Lane) -> SavedAlive:
 
 
 def right(graph, state: State, answers: Sequence[str], reader: bool) -> int | None:
-    """How many known answers the reader (or the language model) gives; None where it gave no answer or none is known."""
+    """Return how many known answers the graph reader or the language model gives.
+
+    The result is None where it gave no answer or no answer is known.
+    """
     answers = tuple(dict.fromkeys(answers))
     if not answers:
         return None
@@ -236,7 +267,7 @@ def right(graph, state: State, answers: Sequence[str], reader: bool) -> int | No
 
 
 def gold_nodes(graph, *named: str) -> tuple[int, ...]:
-    """The nodes that bear an answer's name, or one of its names."""
+    """Return the nodes that have one of an answer's names."""
     return tuple(dict.fromkeys(node for name in named for node in names_of(graph).exact(name)))
 
 

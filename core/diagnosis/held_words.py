@@ -1,4 +1,4 @@
-"""Whether documents, or the texts of a graph made of them, hold the words of a name."""
+"""Lookups of a name's words in a corpus, or in the texts of its graph."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from core.graph.protocol import KnowledgeGraph
 from core.languages.spelling import normalize, row_pattern
 from core.sources import Source
 
-REMEMBERED = 1024  # names of which it is known whether texts hold them
+REMEMBERED = 1024  # names whose results are cached
 
 
 def in_corpus(source: Source, graph: KnowledgeGraph, name: str) -> bool:
-    """Whether a document holds a name's words; looked up once for each name, and remembered beside the graph."""
+    """Return whether a document contains a name's words.
+
+    Removed documents do not count. The result is cached with the graph.
+    """
     if (corpus := source.corpus) is None:
         return False
     removed, table = source.removed, corpus.table
@@ -32,7 +35,10 @@ def in_corpus(source: Source, graph: KnowledgeGraph, name: str) -> bool:
 
 
 def in_graph(graph: KnowledgeGraph, name: str) -> bool:
-    """Whether a chunk, a node's name or a description holds a name's words; looked up once for each name."""
+    """Return whether a chunk, a node's name or a description contains a name's words.
+
+    The result is cached with the graph.
+    """
 
     def seek() -> bool:
         columns = graph.columns
@@ -49,7 +55,7 @@ def in_graph(graph: KnowledgeGraph, name: str) -> bool:
 
 
 def _node_names(graph: KnowledgeGraph) -> Any:
-    """Return the names of all nodes as a column of Arrow."""
+    """Return the names of all nodes as an Arrow column."""
     import pyarrow as pa
 
     names = lambda: pa.array(graph.names(range(graph.n_nodes)), pa.large_string())
@@ -57,16 +63,16 @@ def _node_names(graph: KnowledgeGraph) -> Any:
 
 
 def holds(table: Table, fields: Sequence[str], name: str) -> bool:
-    """Whether a row of a table holds a name's words in one of its fields, by the matching of answers.
+    """Return whether a row of a table contains a name's words in one of its fields.
 
-    Rows are first sought by the longest word, by compiled code.
+    Names match as answers do. Rows are preselected by a regular expression in compiled code.
     """
     columns = [table.arrow.column(field) for field in fields if table.has(field)]
     return any(_column_holds(column, name) for column in columns)
 
 
 def _column_holds(column: Any, name: str) -> bool:
-    """Return whether a text of a column of Arrow holds a name's words."""
+    """Return whether a text of an Arrow column contains a name's words."""
     import pyarrow.compute as pc
 
     pattern = row_pattern(normalize(name))

@@ -1,8 +1,13 @@
-"""What an answer rests on, measured: it is made again without each item that it was made from, and without as few of them as change it.
+"""The influence of items on an answer, measured by leaving them out.
 
-The influence of an item is one minus the F1 of the two answers, with and without it: over the names of the graph reader, or the words of a
-text. The answer *changes* where the graph reader no longer names what it named first; where a text no longer gives the same of the known
-answers; and where it gave none of these, where less than half of its words are left, by the same F1.
+The answer is made again without each item that it was made from, and without the smallest set of
+items that changes it.
+
+The influence of an item is one minus the F1 of the two answers, with and without it. The F1 is over
+the names of the graph reader, or the words of a text. The answer *changes* if the graph reader no
+longer names the node that it named first. A text changes if it no longer gives the same known
+answers. If it gave none of these, it changes if less than half of its words are left, by the same
+F1.
 """
 
 from __future__ import annotations
@@ -28,14 +33,12 @@ from core.operators.generate import about_tokens
 from core.types import Influence, State, Weight
 from core.watch import NO_WATCH, Watch
 
-HALF = 0.5  # of a text's words, by F1: with fewer of them left it is another answer
-# of a reader: items that are left out, and sets of them that are tried, at most
+HALF = 0.5  # share of a text's words, by F1, below which it is another answer
+# For a reader, the most items that are left out, and the most sets of them that are tried.
 READ_ITEMS, READ_SETS = (200, 2_000)
-ASKED_ITEMS, ASKED_SETS = 32, 16  # of a language model
-PUT_BACK = (
-    8  # items that are put back one by one, to see whether a language model's answer needed them
-)
-LONGEST = 60  # characters of a name that are repeated
+ASKED_ITEMS, ASKED_SETS = 32, 16  # the same for a language model
+PUT_BACK = 8  # items that are put back one by one, to see if a model's answer needs them
+LONGEST = 60  # characters of a name that are quoted
 NOUNS = {
     "path": "path",
     "chunk": "passage",
@@ -43,19 +46,25 @@ NOUNS = {
     "triple": "relation",
     "community": "report",
 }
-POINTS = "Its model noted points on what it read, and answered from these: no passage can be left out of its prompt."
+POINTS = (
+    "Its model noted points on what it read, and answered from these: no passage can be left out "
+    "of its prompt."
+)
 NOTHING = "Nothing that it read can be left out: its prompt shows no path and no passage."
 WITHIN = "Its answer is made within another step, which cannot be run alone."
 OTHERWISE = "Its answers are the retriever's own, and the reader would give others."
 SILENT = "It gave no answer."
 
-Parts = tuple[str, ...]  # what an answer says: names, or words
+Parts = tuple[str, ...]  # the names or words of an answer
 
 
 @dataclass(frozen=True)
 class Price:
-    """What measuring costs at most: calls of the language model, tokens of their prompts, and seconds, None where it is not known how long
-    an answer takes."""
+    """The most that a measurement costs.
+
+    It is the calls of the language model, the tokens of their prompts, and the seconds. The seconds
+    are None where the duration of an answer is unknown.
+    """
 
     calls: int
     tokens: int
@@ -63,7 +72,7 @@ class Price:
 
     @property
     def text(self) -> str:
-        """`up to 38 calls, about 18,000 tokens and 6 min`"""
+        """The cost in words: `up to 38 calls, about 18,000 tokens and 6 min`."""
         seconds = self.seconds
         if seconds is None:
             span = []
@@ -75,7 +84,10 @@ class Price:
 
 
 def price(lane: Lane) -> Price:
-    """What it costs to measure what the answer of a lane's language model rests on. Raises BadInput where it cannot be measured."""
+    """Return the cost of measuring the influence on the answer of a lane's language model.
+
+    Raises BadInput where it cannot be measured.
+    """
     items, state = _checked(lane, by_model=True), lane.state
     step = next(step for step in reversed(state.trace) if step.stage == "generate")
     tokens = step.usage.tokens_in or (
@@ -88,7 +100,7 @@ def price(lane: Lane) -> Price:
 
 
 def measurable(lane: Lane, by_model: bool) -> str:
-    """Why it cannot be measured what an answer of a lane rests on, in a sentence; empty where it can."""
+    """Return why the influence on an answer cannot be measured, in a sentence; else empty."""
     try:
         _checked(lane, by_model)
     except BadInput as error:
@@ -99,10 +111,11 @@ def measurable(lane: Lane, by_model: bool) -> str:
 def influence(
     lane: Lane, environment: Environment, by_model: bool, watch: Watch = NO_WATCH
 ) -> Influence:
-    """What an answer of a lane rests on: that of its language model, or else of its reader.
+    """Measure the influence of the items on an answer of a lane.
 
-    The first items are left out, at most 200, of a language model 32. See `smallest` for how sets of them are tried. Raises BadInput where
-    it cannot be measured, Cancelled, and what the language model raises.
+    The answer is that of its language model, or else of its reader. Only the first items are left
+    out: at most 200, or 32 for a language model. `smallest` tells how sets of them are tried.
+    Raises BadInput where it cannot be measured, Cancelled, and what the language model raises.
     """
     every = _checked(lane, by_model)
     items = every[: ASKED_ITEMS if by_model else READ_ITEMS]
@@ -134,13 +147,16 @@ def influence(
 
 
 def with_influence(known: Iterable[Influence], new: Influence) -> tuple[Influence, ...]:
-    """Influences with a new one: one for each of a lane's answers, that of the reader first."""
+    """Replace or add an influence among those of a lane's answers, the reader's first."""
     others = (one for one in known if one.by_model != new.by_model)
     return tuple(sorted([*others, new], key=lambda one: one.by_model))
 
 
 def gold_items(lane: Lane, one: Influence, gold: Iterable[str]) -> set[int] | None:
-    """Which of the weights are of gold passages, as places in `one.weights`; None where no passage is marked, or none was an item."""
+    """Return the indices in `one.weights` of items that are gold passages.
+
+    The result is None where no gold passage is known, or no item is a passage.
+    """
     rows, chunks = (
         {row for document in gold for row in chunk_rows(lane.graph, document)},
         dict[int, int](),
@@ -159,10 +175,13 @@ def gold_items(lane: Lane, one: Influence, gold: Iterable[str]) -> set[int] | No
 
 
 def distance(before: Sequence[str], now: Sequence[str]) -> float:
-    """How different two answers are, by what they say: 0 for the same in any order, 1 where they share nothing; one minus F1.
+    """Return how different two answers are: one minus the F1 of their parts.
+
+    It is 0 for the same parts in any order, and 1 where they share none.
 
     >>> from core.diagnosis.influence import distance
-    >>> distance(("ann", "bea"), ("bea", "ann")), distance(("ann", "bea", "cid"), ("ann",)), distance(("ann",), ())
+    >>> (distance(("ann", "bea"), ("bea", "ann")), distance(("ann", "bea", "cid"), ("ann",)),
+    ...  distance(("ann",), ()))
     (0.0, 0.5, 1.0)
     """
     both = sum((Counter(before) & Counter(now)).values())
@@ -175,11 +194,17 @@ def smallest(
     sets: int,
     back: int = READ_ITEMS,
 ) -> tuple[tuple[int, ...], bool]:
-    """The fewest of some things without which something changes, ascending, and whether no fewer do; empty where it never changes.
+    """Return the fewest items without which something changes, and True if no fewer do.
 
-    All sets of one size are tried before those of the next, in the `order` of the things, as long as there are no more than `sets` of them
-    altogether. Else the shortest beginning of the order that changes it is found by halving, and its last `back` things are put back one by
-    one where they are not needed.
+    The items are ascending, and empty where it never changes. All sets of one size are tried before
+    those of the next, in `order`, while there are no more than `sets` of them altogether. After
+    that, the shortest beginning of `order` that changes it is found by bisection. Its last `back`
+    items are then put back one by one where they are not needed.
+
+    Parameters
+    ----------
+    order : the items, those most likely to matter first.
+    changes : returns whether something changes without a set of items.
 
     >>> from core.diagnosis.influence import smallest
     >>> smallest((2, 0, 1), lambda without: {0, 1} <= without, 10)
@@ -205,14 +230,20 @@ def smallest(
 
 
 def influence_text(one: Influence) -> str:
-    """A sentence on what an answer rests on: how many items, whether fewer would do, and what it no longer says without them."""
+    """Return a sentence on the items that an answer rests on.
+
+    It tells how many they are, if fewer would do, and what the answer no longer says without them.
+    """
     text, others = _rests_on(one), one.others
     if others and one.smallest:
         text += (
             f" {_many(others, _noun(one))} more {'was' if others == 1 else 'were'} never left out."
         )
     if one.unusable:
-        text += f" {f'{one.unusable:,} replies were' if one.unusable > 1 else 'One reply was'} blank or cut."
+        text += (
+            f" {f'{one.unusable:,} replies were' if one.unusable > 1 else 'One reply was'} blank "
+            "or cut."
+        )
     return text
 
 
@@ -221,16 +252,32 @@ def _rests_on(one: Influence) -> str:
     change = f"no longer says “{shorten(one.lost, LONGEST)}”" if one.lost else "says something else"
     alone = sum(weight.changes for weight in one.weights)
     if not size and one.others:
-        return f"Says the same without the first {count:,} of {_many(count + one.others, noun)}: it does not rest on these."
+        return (
+            f"Says the same without the first {count:,} of {_many(count + one.others, noun)}: it "
+            "does not rest on these."
+        )
     if not size:
-        return f"Says the same without {f'any of {_many(count, noun)}' if count > 1 else f'its one {noun}'}: it rests on none."
+        return (
+            "Says the same without "
+            f"{f'any of {_many(count, noun)}' if count > 1 else f'its one {noun}'}: it rests on "
+            "none."
+        )
     if alone > 1:
-        return f"Rests on each of {_many(alone, noun)} of {count:,}: without any one of them it {change}."
+        return (
+            f"Rests on each of {_many(alone, noun)} of {count:,}: without any one of them it "
+            f"{change}."
+        )
     if size == 1:
         return f"Rests on one {noun} of {count:,}: without it, it {change}."
     if one.exact:
-        return f"Rests on {_many(size, noun)} of {count:,} together: without these, and no fewer, it {change}."
-    return f"Without {size:,} of {_many(count, noun)} together it {change}; fewer may do, as not every set was tried."
+        return (
+            f"Rests on {_many(size, noun)} of {count:,} together: without these, and no fewer, it "
+            f"{change}."
+        )
+    return (
+        f"Without {size:,} of {_many(count, noun)} together it {change}; fewer may do, as not "
+        "every set was tried."
+    )
 
 
 def _noun(one: Influence) -> str:
@@ -239,7 +286,7 @@ def _noun(one: Influence) -> str:
 
 
 class _Answers:
-    """A lane's answers without some of the items that they were made from, each made once."""
+    """A lane's answers without some of the items that they were made from, each computed once."""
 
     def __init__(
         self,
@@ -262,11 +309,11 @@ class _Answers:
         self.before, self.unusable = self._parts(lane.state), 0
 
     def without(self, left_out: frozenset[int]) -> Parts:
-        """What is said without them."""
+        """Return the answer's parts without some items."""
         return self._made(left_out)[0]
 
     def changes(self, left_out: frozenset[int]) -> bool:
-        """Whether the answer changes without them."""
+        """Return whether the answer changes without some items."""
         parts, text = self._made(left_out)
         if self._first:
             return self.before[0] not in parts
@@ -275,13 +322,16 @@ class _Answers:
         return distance(self.before, parts) > HALF
 
     def lost(self, left_out: frozenset[int]) -> str:
-        """What is no longer said without them; empty where only words differ."""
+        """Return what the answer no longer says without some items.
+
+        The text is empty where only words differ.
+        """
         if self._first:
             return self._lane.graph.names(self._first)[0]
         return ", ".join(sorted(self._right - self._answers_in(self._made(left_out)[1])))
 
     def leads(self, item: int) -> bool:
-        """Whether an item is a path to what the graph reader names first."""
+        """Return whether an item is a path to the node that the graph reader names first."""
         kind, place = self._items[item]
         return kind == "path" and self._state.ranked["path"].items[place].end in self._first
 
@@ -290,7 +340,8 @@ class _Answers:
             if self._by_model:
                 time, most = len(self._known) + 1, _most(len(self._items))
                 self._watch.report(
-                    f"Asking without {counted(len(left_out), 'item')}: {time:,} of at most {most:,}",
+                    f"Asking without {counted(len(left_out), 'item')}: {time:,} of at most "
+                    f"{most:,}",
                     time / most,
                 )
             state = self._operator(
@@ -302,7 +353,7 @@ class _Answers:
         return self._known[left_out]
 
     def _answers_in(self, text: str) -> set[str]:
-        """The known answers that a text gives."""
+        """Return the known answers that a text gives."""
         question = self._lane.ask.question
         return {
             answer
@@ -324,7 +375,10 @@ class _Answers:
 
 
 def _checked(lane: Lane, by_model: bool) -> list[Item]:
-    """The items of a lane's answer. Raises BadInput where it cannot be measured what that rests on."""
+    """Return the items of a lane's answer.
+
+    Raises BadInput where the influence of items cannot be measured.
+    """
     state = lane.state
     said = (state.answer or "").strip() if by_model else state.reader or state.excerpt
     if not said or not lane.retrieved or lane.error is not None:
@@ -339,7 +393,7 @@ def _checked(lane: Lane, by_model: bool) -> list[Item]:
 
 
 def _operator(lane: Lane, by_model: bool) -> Operator:
-    """The operator that gave the answer. Raises BadInput where it is within another."""
+    """Return the operator that gave the answer. Raises BadInput where it is part of another one."""
     operators: Sequence[Operator] = (
         lane.line.operators if by_model else retrieving(lane.ask, lane.line)
     )
@@ -350,7 +404,7 @@ def _operator(lane: Lane, by_model: bool) -> Operator:
 
 
 def _most(items: int) -> int:
-    """How many times a language model is asked at most, where so many items can be left out."""
+    """Return the most calls of a language model if so many items can be left out."""
     return min(1 + max(ASKED_SETS, items) + ceil(log2(items + 1)) + PUT_BACK, 2**items - 1)
 
 

@@ -1,4 +1,4 @@
-"""At which place PageRank had the nodes that it left out."""
+"""Ranks of the nodes that PageRank left out."""
 
 from __future__ import annotations
 
@@ -12,32 +12,42 @@ from core.graph.order import steady, top_k
 from core.graph.pagerank.best import pagerank_exact
 from core.types import State
 
-MOST_EDGES = (
-    400_000  # of a graph for which all nodes are ranked again; WikiMovies' 133,582 take some 0.03 s
-)
-CLOSE = 1e-7  # the error of the scores, summed over all nodes
-# the methods whose order is that of the equation; push in what was saved before
+# Edges of the largest graph whose nodes are all ranked again. WikiMovies has 133,582 and takes
+# about 0.03 s.
+MOST_EDGES = 400_000
+CLOSE = 1e-7  # error of the scores, summed over all nodes
+# Methods whose order is that of the exact solution. `push` occurs in older saved cases.
 LIKE_EXACT = ("auto", "push", "exact")
 
 
 def place_beyond(graph, state: State, nodes: Iterable[int]) -> int | None:
-    """The best place, from 1, of some nodes among all nodes by the PageRank that `state`'s last operator kept the first of.
+    """Return the best rank of some nodes, from 1, in the PageRank that `state` was cut from.
 
-    None where that was no PageRank, where it approximated by chance or by clusters, where the graph is too large to tell at once,
-    where the walk reaches none of the nodes, and where one lies among the places that were kept: then only the approximation left
-    it out. Solved by the equation once for each question.
+    All nodes are ranked, by solving the equation once for each question. The result is None
+
+    - where the last operator was no PageRank,
+    - where it approximated by chance or by clusters,
+    - where the graph is too large,
+    - where the walk reaches none of the nodes,
+    - where one of them ranks among the kept ones, as only the approximation left it out then.
     """
     places = pagerank_places(graph, state)
     if places is None:
         return None
-    assert state.subgraph is not None  # the step wrote it
+    assert state.subgraph is not None  # PageRank wrote it
     best = min((place for node in nodes if (place := int(places[node]))), default=0)
     return best if best > len(state.subgraph.nodes) else None
 
 
 def pagerank_places(graph, state: State) -> np.ndarray | None:
-    """The place of every node, int32 [n], from 1, by the PageRank that `state`'s last operator kept the first of; 0 for those that the walk
-    never reaches. None where that was no PageRank, where it approximated by chance or by clusters, and where the graph is too large."""
+    """Return the rank of every node in the PageRank that `state` was cut from.
+
+    Returns
+    -------
+    Ranks from 1, int32 [n]; 0 for nodes that the walk never reaches. None where the last operator
+    was no PageRank, where it approximated by chance or by clusters, and where the graph is too
+    large.
+    """
     step = state.trace[-1]
     if (
         step.operator != "PersonalizedPageRank"
@@ -51,7 +61,7 @@ def pagerank_places(graph, state: State) -> np.ndarray | None:
 
 
 class _Order:
-    """What an order depends on, alike where it is the same; keeps the graph out of the comparison."""
+    """The cache key of an order: it compares the settings and the graph's digest."""
 
     def __init__(self, graph, *settings: Any):
         self.graph, self.settings = graph, (graph.digest, *settings)
@@ -65,7 +75,7 @@ class _Order:
 
 @lru_cache(maxsize=8)
 def _places(order: _Order) -> np.ndarray:
-    """The place of every node, int32 [n], by (-PageRank, id); 0 for those that the walk never reaches."""
+    """Return the rank of every node, int32 [n], by (-PageRank, id); 0 for nodes never reached."""
     _, seeds, damping, direction = order.settings
     scores = pagerank_exact(order.graph, seeds, damping, direction, CLOSE)
     reached = np.flatnonzero(scores > 0)

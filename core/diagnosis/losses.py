@@ -1,4 +1,4 @@
-"""Where a run lost each known answer, and by what, read from its trace."""
+"""The stage and cause of each known answer's loss in a run, read from its trace."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from core.operators import OPERATORS
 from core.operators.refine import reads_part
 from core.types import Path, Ranking, State, Step, Subgraph
 
-FAR = 8  # hops looked at to tell how far an answer is
+FAR = 8  # hops searched to find the distance of an answer
 
 
 @dataclass(frozen=True, eq=False)
 class LaneStages:
-    """A lane's states after each operator, with what its sentences ask of them; `by_model` where the language model's answer counts,
-    else the graph reader's does."""
+    """A lane's states after each operator, with the queries that explanations need.
+
+    `by_model` is true if the language model's answer counts, and false for the graph reader's.
+    """
 
     graph: KnowledgeGraph
     states: Sequence[State]
@@ -35,11 +37,11 @@ class LaneStages:
         return self.states[-1]
 
     def nodes(self, answer: str) -> tuple[int, ...]:
-        """The nodes that bear one of a known answer's names."""
+        """Return the nodes that have one of a known answer's names."""
         return gold_nodes(self.graph, *self.state.question.names(answer))
 
     def says(self, answer: str) -> bool:
-        """Whether the answer that counts, the model's or the graph reader's, holds one of the known answer's names."""
+        """Return whether the answer that counts contains one of a known answer's names."""
         if self.by_model:
             return any(
                 match(self.state.answer or "", name) for name in self.state.question.names(answer)
@@ -48,25 +50,28 @@ class LaneStages:
 
     @cached_property
     def chosen(self) -> Path | None:
-        """The path that the graph reader's first answer ends; the first path where there is no reader."""
+        """The path to the graph reader's first answer, or the first path without a reader."""
         items = self.state.paths.items if self.state.paths else ()
         reader = self.state.reader
         return next((path for path in items if not reader or path.end == reader[0]), None)
 
     def chain(self, path: Path) -> Chain:
-        """The relations of a path with their directions."""
+        """Return the relations of a path with their directions."""
         return tuple(
             (self.graph.relation_name(edge), forward)
             for edge, forward in zip(path.edges, path.forward)
         )
 
     def searched(self) -> Step | None:
-        """What first gave paths."""
+        """Return the step that first gave paths."""
         return next((state.trace[-1] for state in self.states if state.paths is not None), None)
 
 
 def losses(run: LaneStages, answers: Sequence[str], ways: Mapping[str, Path]) -> tuple[Loss, ...]:
-    """The known answers that the run does not give, each with where it was lost; `ways` has a path to those that some lane saw."""
+    """Return the known answers that a run does not give, with the stage and cause of each loss.
+
+    `ways` holds a path to each answer that some lane saw.
+    """
     return tuple(
         _loss(run, answer, ways.get(answer))
         for answer in dict.fromkeys(answers)
@@ -75,7 +80,7 @@ def losses(run: LaneStages, answers: Sequence[str], ways: Mapping[str, Path]) ->
 
 
 def best_place(ranking: Ranking | None, nodes: set[int]) -> int | None:
-    """The place, from 1, of the first path on which one of the nodes lies."""
+    """Return the rank, from 1, of the first path that passes one of the nodes."""
     items = ranking.items if ranking is not None else ()
     return next(
         (place for place, path in enumerate(items, 1) if not nodes.isdisjoint(path.nodes)), None
@@ -102,9 +107,9 @@ def _loss(run: LaneStages, answer: str, way: Path | None) -> Loss:
 
 
 def _unanswered(run: LaneStages, answer: str, nodes: set[int], place: int) -> Loss:
-    """Lost after retrieval: too late for the prompt, not read, or not said."""
+    """Return a loss after retrieval: outside the prompt, not read, or not named."""
     state, paths = run.state, run.state.paths
-    assert paths is not None  # the answer has a place among them
+    assert paths is not None  # the answer has a rank among them
     of = len(paths)
     if run.by_model:
         shown = state.prompt.paths if state.prompt is not None else 0
@@ -114,7 +119,7 @@ def _unanswered(run: LaneStages, answer: str, nodes: set[int], place: int) -> Lo
     ending = next((i for i, path in enumerate(paths.items, 1) if path.end in nodes), None)
     path = paths.items[(ending or place) - 1]
     instead = run.chain(run.chosen) if run.chosen is not None else ()
-    chain = run.chain(path) if ending else ()  # none where it only lies on the way
+    chain = run.chain(path) if ending else ()  # empty if no path ends at the answer
     if not ending:
         cause = Cause.ON_THE_WAY
     elif instead and chain != instead:
@@ -134,14 +139,14 @@ def _unanswered(run: LaneStages, answer: str, nodes: set[int], place: int) -> Lo
 
 
 def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
-    """Lost by the last operator that saw a path to the answer and did not keep it."""
+    """Return a loss by the last operator that saw a path to the answer and dropped it."""
     handed = [None, *(state.paths for state in run.states)]
     for before, after in zip(reversed(handed[:-1]), reversed(run.states)):
         step, place = after.trace[-1], best_place(after.trace[-1].before_cut, nodes)
         if after.paths is None or best_place(after.paths, nodes) is not None:
             continue
         if place is not None and len(after.paths):
-            assert step.before_cut is not None  # it has that place
+            assert step.before_cut is not None  # the answer has a rank in it
             return Loss(
                 answer,
                 "paths",
@@ -153,7 +158,7 @@ def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
             )
         if place is not None or best_place(before, nodes) is not None:
             seen = before if before is not None else step.before_cut
-            assert seen is not None  # the answer was on it
+            assert seen is not None  # it held a path to the answer
             of = len(seen)
             if step.before_cut is not None and reads_part(step.parameters) and after.paths:
                 return Loss(
@@ -172,7 +177,7 @@ def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
 
 
 def _on_the_way(run: LaneStages, answer: str, nodes: set[int], way: Path) -> Loss:
-    """Lost before any path to it was seen, told by a path that is known from elsewhere."""
+    """Return a loss before any path to the answer was seen, by a path known from elsewhere."""
     end, search = fate(run.graph, run.states, way, run.by_model), run.searched()
     inside = run.state.subgraph is not None and any(node in run.state.subgraph for node in nodes)
     stage = "paths" if inside else "subgraph"
@@ -235,7 +240,10 @@ def _beam(run: LaneStages, answer: str, way: Path, end: Fate) -> Loss:
 
 
 def _without_a_way(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
-    """Lost without any path to it of the length that is searched: outside, too far, or apart."""
+    """Return the loss of an answer without a path of the searched length.
+
+    It is outside the subgraph, too far, or disconnected.
+    """
     subgraph, search = run.state.subgraph, run.searched()
     if subgraph is None or not any(node in subgraph for node in nodes):
         return _outside(run, answer, nodes)
@@ -262,7 +270,7 @@ def _without_a_way(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
 
 
 def _outside(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
-    """Lost by the operator whose subgraph first has none of the answer's nodes."""
+    """Return the loss by the operator whose subgraph first has none of the answer's nodes."""
     for state in run.states:
         if state.subgraph is not None and not any(node in state.subgraph for node in nodes):
             step = state.trace[-1]
@@ -283,7 +291,7 @@ def _outside(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
 
 
 def _follows(step: Step | None) -> bool:
-    """Whether the operator seeks paths in the whole graph, and its subgraph is only what it walked."""
+    """Return whether an operator searches the whole graph and writes what it walked as subgraph."""
     cls = OPERATORS.get(step.operator) if step is not None else None
     return (
         cls is not None
@@ -296,7 +304,10 @@ def _follows(step: Step | None) -> bool:
 def distance(
     graph, subgraph: Subgraph, seeds: Sequence[int], nodes: set[int], direction: str
 ) -> int | None:
-    """The number of hops from the nearest seed to the nearest of the nodes inside the subgraph; None where it is more than eight."""
+    """Return the hops from the nearest seed to the nearest of some nodes inside the subgraph.
+
+    The result is None where it is more than eight.
+    """
     local = Local(graph, subgraph, direction)
     found = [
         len(path)

@@ -1,4 +1,4 @@
-"""The passages an answer rests on that a lane on documents never read: at which stage each was lost, and by what."""
+"""Gold passages that a lane on a corpus never read, with the stage and cause of each loss."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from core.diagnosis.wording import are
 
 
 def lost_passages(run: LaneRun | Lane, stages: Sequence[Stage]) -> tuple[Loss, ...]:
-    """The passages that `stages` lost, those of the earliest stage first, as `gold_funnel` gives them for the run."""
+    """Return the passages that were lost in `stages`, those of the earliest stage first.
+
+    `stages` are the result of `core.diagnosis.funnel.funnel` for the run's gold passages.
+    """
     lost = [(stage.name, document) for stage in stages for document in stage.lost]
     found = fates(run.graph, run.states, [document for _, document in lost])
     return tuple(
@@ -32,13 +35,19 @@ def lost_passages(run: LaneRun | Lane, stages: Sequence[Stage]) -> tuple[Loss, .
 
 
 def _title(graph, fate: Fate) -> str:
-    """The title of the passage's document; its id where it has none or is not there."""
+    """Return the title of the passage's document.
+
+    The result is its id where it has no title or is not in the graph.
+    """
     rows = chunk_rows(graph, fate.document)
     return title_of_chunk(graph, min(rows)) if rows else fate.document
 
 
 def title_of_chunk(graph, row: int) -> str:
-    """The title of a chunk's document, without a full stop, as it stands inside a sentence; its id where it has none."""
+    """Return the title of a chunk's document, without a full stop.
+
+    It is the document's id where it has no title.
+    """
     table = graph.columns.chunks
     return (table.text("title", row) if table.has("title") else "").strip().removesuffix(
         "."
@@ -46,7 +55,7 @@ def title_of_chunk(graph, row: int) -> str:
 
 
 def why(lost: Loss) -> str:
-    """Why a passage was not read, in a few words without a full stop."""
+    """Return why a passage was not read, as a clause without a full stop."""
     retained = retained_by(lost.step) if lost.step is not None else None
     if lost.stage == "corpus":
         return "it is not among the documents"

@@ -1,4 +1,4 @@
-"""A path to each known answer that a run lost, so that its outcome can be explained."""
+"""Paths to the known answers that a run lost, so that the losses can be explained."""
 
 from __future__ import annotations
 
@@ -15,13 +15,22 @@ HOPS = 4
 def lost_paths(
     graph, runs: Sequence[Sequence[State]], answers: Sequence[str], by_model: Sequence[bool] = ()
 ) -> list[list[tuple[str, Path]]]:
-    """For each run (its states, oldest first), the known answers it lost on the way to whom its answer counts by, each with a path to it.
+    """Find a path to each known answer that a run lost.
 
-    That is the prompt of the language model, or where a run's place in `by_model` is false all paths, which the graph reader reads.
+    The path is the best that a run kept; runs whose graph reader names the answer come first. Else
+    it is one that an operator saw and dropped, else a shortest one of at most four hops in the
+    largest extracted subgraph. An answer without any such path is left out.
 
-    The path is the best that a run kept, one whose graph reader names the answer before others, else one that an operator saw
-    and dropped, else a shortest one of at most four hops in the largest extracted subgraph. An answer without any such path is
-    left out.
+    Parameters
+    ----------
+    runs : the states of each run, oldest first.
+    answers : the known answers.
+    by_model : for each run, True if the language model's answer counts. An answer is lost then if
+        no path in the prompt holds it, else if no path at all does.
+
+    Returns
+    -------
+    For each run, the lost answers with a path to each.
     """
     question = next((states[-1].question for states in runs if states), Question(""))
     goals = {
@@ -44,15 +53,19 @@ def lost_paths(
 
 
 def read_paths(state: State, by_model: bool) -> tuple[Path, ...]:
-    """The paths that are read: those in the prompt where the model's answer counts and one is written, else all."""
+    """Return the paths that are read.
+
+    They are the paths in the prompt where the model's answer counts and a prompt is written, else
+    all.
+    """
     paths = state.paths.items if state.paths is not None else ()
     return paths[: state.prompt.paths] if by_model and state.prompt is not None else paths
 
 
 def _ends(states: Sequence[State], nodes: set[int], by_model: bool) -> bool:
-    """Whether a node lies on a path that is read.
+    """Return whether a node lies on a path that is read.
 
-    True for a run that seeks no paths, which cannot lose any.
+    The result is True for a run that seeks no paths, which cannot lose any.
     """
     last = states[-1] if states else None
     if last is None or last.paths is None:

@@ -1,4 +1,4 @@
-"""Passages in a lane on documents: the chunks that were found, handed on and shown, and what became of those that the answer rests on."""
+"""Passages of a lane on a corpus: the retrieved and shown chunks, and outcomes of gold passages."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from core.graph.texts import chunks_of, hit_names, hit_texts, leaves, node_chunk
 from core.operators.nodes.documents import DocumentsOfNodes
 from core.types import ContextTable, Ranking, State, Step
 
-QUOTED = 1024  # passages by quotation whose chunks are remembered
+QUOTED = 1024  # passages with a quotation whose chunks are cached
 
 
 def fates(graph: KnowledgeGraph, states: Sequence[State], gold: Sequence[str]) -> tuple[Fate, ...]:
-    """For each passage that the answer rests on what became of it in a lane's states, in the order given: of its best chunk in the last
-    ranking, else in the last one that an operator cut from."""
+    """Return the outcome of each gold passage in a lane's states, in the order given.
+
+    It is the outcome of the passage's best chunk in the last ranking, else in the last ranking that
+    an operator cut.
+    """
     return tuple(
         replace(_fate(graph, states, document), document=document)
         for document in dict.fromkeys(gold)
@@ -75,7 +78,7 @@ def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate
 
 
 def too_late(place: int, retained: int | None) -> str:
-    """That something was ranked behind what is kept.
+    """Return words for an item that was ranked behind the kept ones.
 
     >>> from core.diagnosis.passages import too_late
     >>> too_late(12, 1), too_late(1200, None)
@@ -87,19 +90,22 @@ def too_late(place: int, retained: int | None) -> str:
 
 
 def handed_on_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
-    """The chunks that were handed on of nodes that are chunks themselves, as on a corpus graph; None where all that were found are."""
+    """Return the chunks that a lane kept, where its nodes are chunks as on a corpus graph.
+
+    The result is None where the lane keeps all that were found.
+    """
     if state.chunks is None or state.nodes is None or not leaves(graph, state.nodes.items):
         return None
     return frozenset(state.chunks.items)
 
 
 def in_batches(step: Step) -> bool:
-    """Whether an operator found nodes in several batches."""
+    """Return whether an operator found nodes in several batches."""
     return len(step.frames) > 1 and step.frames[0].ranking.kind == "node"
 
 
 def retained_by(step: Step) -> int | None:
-    """How many an operator kept of what it ranked, where a parameter says so.
+    """Return how many candidates an operator keeps, if a parameter sets it.
 
     >>> from core.diagnosis.passages import retained_by
     >>> from core.types import Step
@@ -111,8 +117,12 @@ def retained_by(step: Step) -> int | None:
 
 
 def chunk_rows(graph: KnowledgeGraph, passage: str) -> frozenset[int]:
-    """The rows of a passage's chunks: those of a document, or of a document and a quotation (`core.corpus.quoted`) those that hold it;
-    where none holds the whole of it, since it was cut, those that hold a half of its words."""
+    """Return the rows of a passage's chunks.
+
+    The passage is a document, or a document and a quotation (`core.corpus.quoted`). For a
+    quotation, the rows are the chunks that contain it. If none contains all of it, because it was
+    split, they are the chunks that contain half of its words.
+    """
     document, quote = parts_of(passage)
     rows = _by_document(graph).get(document, frozenset())
     if not quote or not rows:
@@ -129,7 +139,7 @@ def chunk_rows(graph: KnowledgeGraph, passage: str) -> frozenset[int]:
 
 
 def gold_rows(graph: KnowledgeGraph, gold: Iterable[str]) -> frozenset[int]:
-    """The rows of the chunks of all of some passages."""
+    """Return the rows of the chunks of several passages."""
     return frozenset[int]().union(*(chunk_rows(graph, passage) for passage in gold))
 
 
@@ -144,7 +154,10 @@ def _by_document(graph: KnowledgeGraph) -> dict[str, frozenset[int]]:
 
 
 def retrieved_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
-    """The rows of the chunks among the hits, those that are nodes included; None where no hits were sought."""
+    """Return the rows of the chunks among the hits, including nodes that are chunks.
+
+    The result is None where no hits were sought.
+    """
     if not state.hits:
         return None
     return frozenset(_as_chunks(graph, state.chunks)) | frozenset(_as_chunks(graph, state.nodes))
@@ -153,7 +166,10 @@ def retrieved_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | No
 def chunk_order(
     graph: KnowledgeGraph, state: State
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """The chunks found, best first, and these in the longer order they were cut from where that is known; None where none were sought."""
+    """Return the retrieved chunks, best first, and the longer order from which they were cut.
+
+    Where that order is unknown, both are the same. The result is None where no chunks were sought.
+    """
     if state.chunks is None and (state.nodes is None or not node_chunks(graph)):
         return None
     retained = _as_chunks(graph, state.chunks) or _as_chunks(graph, state.nodes)
@@ -165,7 +181,7 @@ def chunk_order(
 
 
 def shown_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
-    """The rows of the chunks that the prompt shows; None where there is no prompt."""
+    """Return the rows of the chunks that the prompt shows; None where there is no prompt."""
     if state.prompt is None:
         return None
     shown = state.prompt.hits
@@ -181,7 +197,7 @@ def shown_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
 
 
 def _as_chunks(graph: KnowledgeGraph, ranking: Ranking | None) -> tuple[int, ...]:
-    """The chunks of a ranking in its order: its items, or those of its nodes that are chunks."""
+    """Return the chunks of a ranking in its order: its items, or its nodes that are chunks."""
     if ranking is None or ranking.kind not in ("chunk", "node"):
         return ()
     if ranking.kind == "chunk":
@@ -195,7 +211,10 @@ def _place(order: Sequence[int], rows: frozenset[int]) -> int | None:
 
 
 def described(graph: KnowledgeGraph, rows: frozenset[int]) -> frozenset[int]:
-    """Of some chunks those that a node of the graph comes from; all of them where it has chunks alone."""
+    """Return the chunks from which a node of the graph was made.
+
+    In a graph without nodes all chunks are returned.
+    """
     if not graph.n_nodes:
         return rows
     with_nodes = graph.derived.once(

@@ -1,4 +1,4 @@
-"""What became of a path in a run: found, dropped by an operator, or never reached, and where."""
+"""The outcome of a path in a run: found, dropped by an operator, or never reached."""
 
 from __future__ import annotations
 
@@ -11,12 +11,20 @@ from core.operators import OPERATORS
 from core.operators.refine import reads_part
 from core.types import Path, Ranking, State, Step
 
-HOP = "hop"  # what the frames of a search that goes hop by hop are called
+HOP = "hop"  # first word of the frames' titles in a search hop by hop
 
 
 def fate(graph, states: Sequence[State], path: Path, by_model: bool = True) -> Fate:
-    """The fate of `path` in a run whose states after each operator are `states`, the oldest first. Where a language model's answer counts
-    (`by_model`) it has to be in the prompt; the graph reader reads all paths."""
+    """Return the outcome of a path in a run.
+
+    Parameters
+    ----------
+    graph : the graph of the run.
+    states : the states after each operator, oldest first.
+    path : a path of that graph.
+    by_model : True if the language model's answer counts, so that the path has to be in the prompt.
+        The graph reader reads all paths.
+    """
     if not states or all(state.paths is None for state in states):
         return _left_out(graph, states, path) or Fate(
             Cause.NOT_SOUGHT, "this method finds no paths"
@@ -33,7 +41,10 @@ def fate(graph, states: Sequence[State], path: Path, by_model: bool = True) -> F
 
 
 def fate_in(graph, states: Sequence[State], path: Path, known, by_model: bool = True) -> Fate:
-    """The fate in a run on `graph` of a path of the graph `known`, which is followed there by the names of its nodes and relations."""
+    """Return the outcome, in a run on `graph`, of a path of the graph `known`.
+
+    The path is followed in `graph` by the names of its nodes and relations.
+    """
     if states and all(state.paths is None for state in states) and graph is not known:
         return Fate(Cause.NOT_SOUGHT, "this method finds no paths")
     same = path if graph is known else in_graph(known, path, graph)
@@ -43,9 +54,11 @@ def fate_in(graph, states: Sequence[State], path: Path, known, by_model: bool = 
 
 
 def in_graph(graph, path: Path, other) -> Path | None:
-    """The path of `other` with the same names of nodes and relations, of parallel edges along the first; None where there is none.
+    """Return the path of `other` with the same names of nodes and relations.
 
-    The one relation of a graph that has no other tells nothing, and is as good as any of such a graph.
+    Of parallel edges the first is taken. The result is None where there is no such path. In a graph
+    with a single relation the relation carries no meaning, and it matches that of another such
+    graph.
     """
     found = [other.nodes_named(name) for name in graph.names(path.nodes)]
     if not all(found):
@@ -64,14 +77,17 @@ def in_graph(graph, path: Path, other) -> Path | None:
 
 
 def prompt_paths(state: State) -> int | None:
-    """How many paths the prompt shows; None where there is no prompt, or one that shows hits in the place of paths."""
+    """Return how many paths the prompt shows.
+
+    The result is None where there is no prompt, or where it shows hits instead of paths.
+    """
     prompt = state.prompt
     return None if prompt is None or (prompt.hits and not prompt.paths) else prompt.paths
 
 
 def _dropped(states: Sequence[State], path: Path) -> Fate | None:
-    """The last operator that still saw the path and did not keep it."""
-    handed = [None, *(state.paths for state in states)]  # what each operator was handed
+    """Return the outcome by the last operator that saw the path and did not keep it."""
+    handed = [None, *(state.paths for state in states)]  # the input of each operator
     for before, after in zip(reversed(handed[:-1]), reversed(states)):
         step = after.trace[-1]
         place = _position(step.before_cut, path)
@@ -79,10 +95,10 @@ def _dropped(states: Sequence[State], path: Path) -> Fate | None:
             continue
         if _position(after.paths, path) is not None:
             continue
-        assert after.paths is not None  # no operator takes all of them away
+        assert after.paths is not None  # no operator removes the ranking itself
         retained = len(after.paths)
         if place is not None:
-            assert step.before_cut is not None  # it has that place
+            assert step.before_cut is not None  # the path has a rank in it
             of = len(step.before_cut)
             if retained == 0:
                 return Fate(
@@ -93,9 +109,12 @@ def _dropped(states: Sequence[State], path: Path) -> Fate | None:
                     0,
                     step=step,
                 )
-            late = f"found too late: place {place + 1:,} of {of:,}, {retained:,} {'is' if retained == 1 else 'are'} kept"
+            late = (
+                f"found too late: place {place + 1:,} of {of:,}, {retained:,} "
+                f"{'is' if retained == 1 else 'are'} kept"
+            )
             return Fate(Cause.OUTRANKED, late, place + 1, of, retained, step=step)
-        assert before is not None  # the path was there
+        assert before is not None  # the path was in it
         if step.before_cut is not None and reads_part(step.parameters):
             read = len(step.before_cut)
             text = f"not read by {title(step)}, which read {read:,} of {len(before):,}"
@@ -141,7 +160,7 @@ def _never(graph, states: Sequence[State], path: Path) -> Fate:
 
 
 def _left_out(graph, states: Sequence[State], path: Path) -> Fate | None:
-    """The operator whose subgraph first lacks a node or edge of the path."""
+    """Return the outcome by the operator whose subgraph first lacks a node or edge of the path."""
     for state in states:
         if state.subgraph is None:
             continue
@@ -168,7 +187,7 @@ def _left_out(graph, states: Sequence[State], path: Path) -> Fate | None:
 
 
 def _left_by_beam(step: Step, path: Path) -> Fate:
-    """The hop at which the beam went on without the path, and the rank of its beginning there."""
+    """Return the hop at which a beam dropped the path, and the rank of its beginning there."""
     frames = [
         frame
         for frame in step.frames
@@ -209,7 +228,7 @@ def _left_by_beam(step: Step, path: Path) -> Fate:
 
 
 def title(step: Step) -> str:
-    """What a person calls the operator of a step."""
+    """Return the title of a step's operator."""
     return OPERATORS[step.operator].title if step.operator in OPERATORS else step.operator
 
 
@@ -226,7 +245,7 @@ def _are(number: int) -> str:
 
 
 def ordinal(number: int) -> str:
-    """1st, 2nd, 3rd, 4th, 11th, 1,001st."""
+    """Return an ordinal number: 1st, 2nd, 3rd, 4th, 11th, 1,001st."""
     suffix = (
         "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     )

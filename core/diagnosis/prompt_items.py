@@ -1,4 +1,4 @@
-"""The items that an answer was made from, and the state without some of them."""
+"""The items that an answer was made from, and states without some of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from core.operators.base import Operator
 from core.types import ContextTable, Kind, Ranking, State
 
-# of a state
+# Fields of a state by kind of item.
 FIELDS = {
     "path": "paths",
     "node": "nodes",
@@ -17,11 +17,14 @@ FIELDS = {
     "chunk": "chunks",
     "community": "communities",
 }
-Item = tuple[Kind, int]  # the kind of an item, and its place among those of the kind
+Item = tuple[Kind, int]  # the kind of an item, and its index among those of the kind
 
 
 def items_of(state: State, by_model: bool) -> list[Item]:
-    """The items that an answer was made from, kind by kind: those that the prompt shows, or those that the reader read."""
+    """Return the items that an answer was made from, kind by kind.
+
+    They are the items that the prompt shows, or those that the reader read.
+    """
     if by_model and state.tables is not None and state.prompt is not None:
         counts = state.prompt.hits
         return [
@@ -34,7 +37,10 @@ def items_of(state: State, by_model: bool) -> list[Item]:
 
 
 def item_at(state: State, by_model: bool, kind: Kind, place: int) -> Any:
-    """The path, or the row of the hit, of an item of `items_of`. Raises LookupError where there is none."""
+    """Return the path, or the row of the hit, of an item of `items_of`.
+
+    Raises LookupError where there is none.
+    """
     tables = (state.tables or ()) if by_model else ()
     items = {table.kind: table.items for table in tables} or {
         kind: ranking.items for kind, ranking in state.ranked.items()
@@ -43,7 +49,10 @@ def item_at(state: State, by_model: bool, kind: Kind, place: int) -> Any:
 
 
 def shown(state: State, operator: Operator | None = None) -> State:
-    """The state with nothing but what its prompt shows, and the reports that `operator` reads or that belong to the paths shown."""
+    """Return the state with nothing but the items that its prompt shows.
+
+    The reports that `operator` reads, or that belong to the shown paths, stay.
+    """
     prompt = state.prompt
     only = _only(state, {} if prompt is None else {"path": prompt.paths, **prompt.hits})
     if prompt is None or operator is None or not one_report_a_path(state, operator):
@@ -52,7 +61,10 @@ def shown(state: State, operator: Operator | None = None) -> State:
 
 
 def read(state: State) -> State:
-    """The state with nothing but what a reader read: paths, or passages, or where there are none nodes."""
+    """Return the state with nothing but the items that a reader read.
+
+    These are paths, or passages, or nodes where there are no passages.
+    """
     kind: Kind = "path" if state.excerpt is None else "chunk" if state.chunks else "node"
     return replace(
         _only(state, {kind: len(state.ranked[kind])} if kind in state.ranked else {}),
@@ -62,7 +74,7 @@ def read(state: State) -> State:
 
 
 def without(state: State, left_out: Iterable[Item], operator: Operator) -> State:
-    """The state without these items, and without the reports that belong to such paths."""
+    """Return the state without some items, and without the reports of removed paths."""
     places: dict[Kind, set[int]] = {}
     for kind, place in left_out:
         places.setdefault(kind, set()).add(place)
@@ -80,7 +92,7 @@ def without(state: State, left_out: Iterable[Item], operator: Operator) -> State
 
 
 def one_report_a_path(state: State, operator: Operator) -> bool:
-    """Whether each report is of one path, as where walks were put into words."""
+    """Return whether each report belongs to one path, as where walks were verbalised."""
     reports, paths = state.reports, state.paths
     return (
         reports is not None
@@ -91,7 +103,7 @@ def one_report_a_path(state: State, operator: Operator) -> bool:
 
 
 def _only(state: State, counts: Mapping[str, int]) -> State:
-    """The state with so many of the first items of each kind."""
+    """Return the state with only the first items of each kind."""
     heads: dict[str, Any] = {
         FIELDS[kind]: ranking.head(counts.get(kind, 0)) for kind, ranking in state.ranked.items()
     }
@@ -101,7 +113,7 @@ def _only(state: State, counts: Mapping[str, int]) -> State:
 
 
 def _tables(state: State, part: Callable[[tuple, Kind], tuple]) -> tuple[ContextTable, ...] | None:
-    """The tables with a part of their rows; None where there are none."""
+    """Return the tables with a part of their rows; None where there are none."""
     if state.tables is None:
         return None
     return tuple(

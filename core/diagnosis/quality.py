@@ -1,5 +1,8 @@
-"""How good a graph of texts is before any question is asked: what it covers, how whole it is, what is in it twice, and what of the known
-answers and gold passages is in it at all."""
+"""Quality of a graph of texts before any question is asked.
+
+It covers the graph's connectivity, duplicates, and how many known answers and gold passages are in
+the graph.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,32 @@ from core.types import Question
 
 @dataclass(frozen=True)
 class Quality:
-    """Counts of a graph of texts. `isolated` entities have no relation; of its weakly connected `components` the largest has `largest`
-    entities; `bare` chunks have no entity; `alike` entities are spelled as another one but for case, accents, marks or plural. Of the
-    questions that were named: known `answers` (yes and no aside) of which `unnamed` are in no entity's name, and gold passages (`golds`)
-    of which `lost` have no chunk and `unmentioned` have chunks without an entity.
+    """Counts of a graph of texts, and of the answers and passages of some questions.
 
-    Entities are counted where nodes are none of the texts themselves; chunks and gold passages where there are chunks.
+    Entities are counted if the nodes are not texts themselves. Chunks and gold passages are counted
+    if there are chunks.
+
+    Parameters
+    ----------
+    isolated : entities without a relation.
+    components : weakly connected components.
+    largest : entities of the largest component.
+    alike : entities whose spelling differs from another one only in case, accents, marks or plural.
+    bare : chunks without an entity.
+    answers : known answers, except yes and no.
+    unnamed : known answers that are in no entity's name.
+    golds : gold passages.
+    lost : gold passages without a chunk.
+    unmentioned : gold passages whose chunks have no entity.
+
+    >>> from core.diagnosis.quality import Quality
+    >>> print("\\n".join(Quality(5, 4, 1, 2, 4, 0, 4, 1, answers=2, unnamed=1, golds=2,
+    ...     unmentioned=1).sentences()))
+    5 entities with 4 relations; 1 of them (20 %) without any.
+    2 components; the largest has 80 % of the entities.
+    1 of 4 chunks (25 %) have no entity: no search over the graph comes to them.
+    1 of 2 known answers (50 %) are in no entity's name.
+    Of 2 gold passages 0 (0 %) are not in the graph, and 1 (50 %) have no entity.
     """
 
     entities: int
@@ -44,33 +67,30 @@ class Quality:
     unmentioned: int = 0
 
     def sentences(self) -> list[str]:
-        """The counts in words, with what they mean for answers.
-
-        >>> from core.diagnosis.quality import Quality
-        >>> print("\\n".join(Quality(5, 4, 1, 2, 4, 0, 4, 1, answers=2, unnamed=1, golds=2, unmentioned=1).sentences()))
-        5 entities with 4 relations; 1 of them (20 %) without any.
-        2 components; the largest has 80 % of the entities.
-        1 of 4 chunks (25 %) have no entity: no search over the graph comes to them.
-        1 of 2 known answers (50 %) are in no entity's name.
-        Of 2 gold passages 0 (0 %) are not in the graph, and 1 (50 %) have no entity.
-        """
+        """Return the counts in words, with their meaning for answers."""
         found = []
         if self.entities:
             found.append(
-                f"{self.entities:,} entities with {self.relations:,} relations; {_of(self.isolated, self.entities)} without any."
+                f"{self.entities:,} entities with {self.relations:,} relations; "
+                f"{_of(self.isolated, self.entities)} without any."
             )
             found.append(
-                f"{self.components:,} components; the largest has {_share(self.largest, self.entities)} of the entities."
+                f"{self.components:,} components; the largest has "
+                f"{_share(self.largest, self.entities)} of the entities."
             )
             if self.alike:
                 found.append(
-                    f"{_of(self.alike, self.entities)} are spelled nearly as another one: “corpus mend” lists them."
+                    f"{_of(self.alike, self.entities)} are spelled nearly as another one: “corpus "
+                    "mend” lists them."
                 )
         if self.chunks and self.entities:
             bare = f"{self.bare:,} of {self.chunks:,} chunks ({_share(self.bare, self.chunks)})"
             found.append(f"{bare} have no entity: no search over the graph comes to them.")
         if self.answers:
-            unnamed = f"{self.unnamed:,} of {self.answers:,} known answers ({_share(self.unnamed, self.answers)})"
+            unnamed = (
+                f"{self.unnamed:,} of {self.answers:,} known answers "
+                f"({_share(self.unnamed, self.answers)})"
+            )
             found.append(f"{unnamed} are in no entity's name.")
         if self.golds:
             lost, unmentioned = (
@@ -78,7 +98,8 @@ class Quality:
                 for count in (self.lost, self.unmentioned)
             )
             found.append(
-                f"Of {self.golds:,} gold passages {lost} are not in the graph, and {unmentioned} have no entity."
+                f"Of {self.golds:,} gold passages {lost} are not in the graph, and {unmentioned} "
+                "have no entity."
             )
         return found
 
@@ -86,12 +107,13 @@ class Quality:
 def quality(
     graph: Graph, questions: Iterable[Question] = (), mends: Mends | None = None
 ) -> Quality:
-    """The counts of a graph of texts, and of the known answers and gold passages of some questions, each counted once.
+    """Count a graph of texts, and the known answers and gold passages of some questions.
 
-    (In-depth Analysis of Graph-based RAG, its open problem of a graph's quality before it is used.)
+    Repeated answers and passages are counted once. In-depth Analysis of Graph-based RAG names the
+    quality of a graph before its use as an open problem.
     """
     table, chunks = graph.columns.nodes, graph.columns.chunks
-    texts = table is not None and table.has("level")  # nodes that are passages or summaries
+    texts = table is not None and table.has("level")  # nodes are passages or summaries
     n = 0 if texts else graph.n_nodes
     nodes = np.arange(n)
     count, labels = component_labels(graph, nodes, np.arange(graph.n_edges)) if n else (0, nodes)

@@ -1,4 +1,4 @@
-"""How PageRank's mass spreads from the question's entities, step by step, so that a person can watch it."""
+"""The spread of PageRank's mass from the question entities, step by step, for display."""
 
 from __future__ import annotations
 
@@ -18,16 +18,19 @@ from core.operators.extract import PersonalizedPageRank
 from core.operators.texts.pagerank import PageRankNodes, restarts
 from core.types import State
 
-STEPS = (0, 1, 2, 3, 5, 8)  # after which a moment is shown, before the one where it has settled
-MAX_EDGES = 2_000_000  # of a graph whose steps are computed one by one
-SHOWN_NODES = 80  # of largest mass, at each moment
-SETTLED = 1e-6  # mass that may still move, summed over all nodes, where it counts as settled
+STEPS = (0, 1, 2, 3, 5, 8)  # steps after which a moment is shown, besides the converged one
+MAX_EDGES = 2_000_000  # edges of the largest graph whose steps are computed one by one
+SHOWN_NODES = 80  # nodes of the largest mass that a moment holds
+SETTLED = 1e-6  # mass that may still move at convergence, summed over all nodes
 
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """The mass after so many `steps`, None once it has settled: of the nodes that hold most, by node. `moved` is the mass that went from
-    one node to another since the step before, 1 at most."""
+    """The mass after some `steps` by node, for the nodes that hold most.
+
+    `steps` is None for the converged mass. `moved` is the mass that moved between nodes in the last
+    step, at most 1.
+    """
 
     steps: int | None
     mass: Mapping[int, float]
@@ -35,8 +38,11 @@ class Moment:
 
 
 def spread(lane: Lane) -> tuple[Moment, ...]:
-    """The moments of the first PageRank in a line; none where it has none, the graph has more than 2 million edges, or is the excerpt
-    that was saved with a case, in which mass would go other ways."""
+    """Return the moments of the first PageRank in a lane's line.
+
+    The result is empty where the line has none, the graph has more than 2 million edges, or it is
+    the excerpt that was saved with a case, in which mass would move differently.
+    """
     number = first_pagerank(lane)
     if number is None:
         return ()
@@ -48,7 +54,7 @@ def spread(lane: Lane) -> tuple[Moment, ...]:
 
 
 def first_pagerank(lane: Lane) -> int | None:
-    """The place of the first PageRank in a line, as far as that has run; None where it has none."""
+    """Return the index of the first PageRank in a line that has run; None where there is none."""
     places = (
         at
         for at, operator in enumerate(lane.instance.line)
@@ -58,9 +64,11 @@ def first_pagerank(lane: Lane) -> int | None:
 
 
 def moments(problem: Problem) -> tuple[Moment, ...]:
-    """The mass p after each of some steps of p <- damping * P^T p + (1 - damping) * s, beginning at p = s, and where it settles.
+    """Return the mass p after some steps, and at convergence.
 
-    The mass of nodes without a step goes back to s. It is all on the graph at each step, so the masses sum to one.
+    A step is p <- damping * P^T p + (1 - damping) * s, beginning at p = s. The mass of nodes
+    without an edge to follow goes back to s. All mass stays on the graph, so it sums to one at each
+    step.
     """
     origin = np.zeros(problem.graph.n_nodes)
     origin[problem.seeds] = problem.shares
@@ -83,7 +91,7 @@ class _Step:
         from scipy.sparse import csr_array
 
         links, n = problem.links, problem.graph.n_nodes
-        alike = np.ones(len(links.tails))  # where every edge counts alike
+        alike = np.ones(len(links.tails))  # weights of an unweighted graph
         ways = (
             (links.in_indptr, links.in_heads, links.in_weights),
             (links.out_indptr, links.tails, links.out_weights),
@@ -104,7 +112,7 @@ class _Step:
 
 
 def _steps(links: Links) -> np.ndarray:
-    """How many steps lead on from each node."""
+    """Return the number of edges that lead on from each node."""
     sides = [
         indptr for way, indptr in ((1, links.out_indptr), (2, links.in_indptr)) if links.way & way
     ]
@@ -112,7 +120,10 @@ def _steps(links: Links) -> np.ndarray:
 
 
 def _problem(graph, operator: Any, before: State) -> Problem | None:
-    """What the operator solves; None where it has nothing to start from or the graph is too large to walk step by step."""
+    """Return the problem that an operator solves.
+
+    The result is None where it has no start node or the graph is too large to walk step by step.
+    """
     if isinstance(graph, ExcerptGraph) or graph.n_edges > MAX_EDGES:
         return None
     if isinstance(operator, PersonalizedPageRank):

@@ -1,4 +1,4 @@
-"""What came of each step of a lane: what it left behind, its cost, and which known answers or gold passages are alive after it."""
+"""The outcome of each step of a lane: its sizes, its cost, and the targets alive after it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,17 @@ from core.types import State, Step, Usage
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """One step of a line in a lane: sizes of what it left behind, its seconds, what its model calls cost, and its notes.
+    """The outcome of one step of a lane.
 
-    `saved` are the seconds that what was remembered from before had cost, which are no part of `seconds`.
-
-    `alive` are the targets that are alive after it, None where nothing is known of them; `lost` are those that it lost, and `where` says of
-    the nearest of them at which place: `Don Cheadle: place 41 of 1,317`.
+    Parameters
+    ----------
+    sizes : sizes of the step's results.
+    seconds : the step's own time.
+    usage : the cost of its model calls.
+    alive : the targets alive after it; None where nothing is known of them.
+    lost : the targets that it lost.
+    where : the rank of the best of these, as in `Don Cheadle: place 41 of 1,317`.
+    saved : seconds that cached results had cost when they were made, not part of `seconds`.
     """
 
     sizes: Mapping[str, int]
@@ -37,12 +42,18 @@ class StepOutcome:
 
 
 def targets_of(comparison: Comparison) -> tuple[Target, ...]:
-    """What a comparison's lanes are to bring: the gold passages of a question to documents where it has some, else its known answers."""
+    """Return the targets of a comparison's lanes.
+
+    They are the gold passages of a question to a corpus, if it has some, else the known answers.
+    """
     return explainer_of(comparison.ask.source).targets(comparison.ask.question)
 
 
 def step_outcomes(comparison: Comparison, lane: Lane) -> tuple[StepOutcome, ...]:
-    """What came of each operator that the lane has run so far, in their order; a reader that the line itself has not is one of them."""
+    """Return the outcome of each operator that the lane has run so far, in order.
+
+    A reader that was added to the line is included.
+    """
     states, targets, by_model = lane.states, targets_of(comparison), lane_by_model(comparison, lane)
     where: dict[str, str] = {}
     if lane.retrieved:
@@ -68,7 +79,7 @@ def step_outcomes(comparison: Comparison, lane: Lane) -> tuple[StepOutcome, ...]
 def _outcome(
     steps: Sequence[Step], alive: tuple[str, ...] | None, lost: tuple[str, ...], where: str
 ) -> StepOutcome:
-    """The outcome of one operator, which of a branch may be several steps."""
+    """Return the outcome of one operator; a branch may have several steps."""
     sizes: dict[str, int] = {}
     for step in steps:
         sizes |= step.sizes
@@ -81,7 +92,7 @@ def _outcome(
 def _alive(
     comparison: Comparison, lane: Lane, state: State, targets: tuple[Target, ...], by_model: bool
 ) -> tuple[str, ...] | None:
-    """The targets alive in the last stage that a state has reached."""
+    """Return the targets alive in the last stage that a state has reached."""
     stages = funnel(comparison.ask.source, lane.graph, state, targets, by_model, lane.saved_alive)
     return next((stage.alive for stage in reversed(stages) if not stage.bypassed), None)
 

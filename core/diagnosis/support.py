@@ -1,4 +1,4 @@
-"""On which chunk a sentence of an answer most likely rests, and where a text holds the words of a name."""
+"""Chunks that the sentences of an answer most likely rest on, and names marked in texts."""
 
 from __future__ import annotations
 
@@ -20,17 +20,22 @@ from core.types import Rest, State
 from core.watch import NO_WATCH, Watch
 
 MOST = 400  # sentences of chunks that are compared
-ALIKE, MAYBE = 0.6, 0.4  # cosines from which a sentence most likely, or perhaps, rests on another
+ALIKE, MAYBE = 0.6, 0.4  # cosines from which a sentence likely, or perhaps, rests on another
 Span = tuple[int, int]
 Place = tuple[int, Span]  # a chunk's row and a sentence of it
-UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts that write no spaces between words: each letter is one
+# Scripts without spaces between words, in which each letter counts as a word.
+UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 ARTICLES = ("a", "an", "the")
 
 
 @dataclass(frozen=True)
 class Support:
-    """A sentence of the answer, from `start` to `end`, and what is nearest to it: the sentence at `place` of a chunk, with its cosine."""
+    """A sentence of the answer, and the sentence of a chunk that is most similar to it.
+
+    `start` and `end` are the answer's characters, and `place` those of the chunk. `score` is the
+    cosine.
+    """
 
     start: int
     end: int
@@ -42,10 +47,11 @@ class Support:
 def supports(
     graph: KnowledgeGraph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
 ) -> tuple[Support, ...]:
-    """For each sentence of the answer the nearest sentence of the chunks that the prompt showed, else of those that were found.
+    """Return, for each sentence of the answer, the most similar sentence of the chunks.
 
-    By the cosine of the encoder's vectors, of equal ones the first of the first chunk. None where there is no answer or no chunk. It tells
-    what is alike, not what the model used.
+    The chunks are those in the prompt, else those found. Similarity is the cosine of the encoder's
+    vectors. Ties go to the first sentence of the first chunk. The result is empty where there is no
+    answer or no chunk. It tells what is similar, not what the model used.
     """
     found = []
     for (start, end), places, cosines in _likeness(graph, state, encoder, watch):
@@ -57,13 +63,17 @@ def supports(
 def rests(
     graph: KnowledgeGraph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
 ) -> tuple[Rest, ...]:
-    """As `supports`, by the ids of chunks; of the sentences that hold all words of the answer's the nearest goes before all others, as a
-    short answer, a name or a year, is like no sentence as a whole. A bare yes or no is held by none.
+    """Return, for each sentence of the answer, the sentence that it most likely rests on.
+
+    It works as `supports`, with ids of chunks. Sentences that contain all words of the answer's
+    sentence come before all others. Short answers such as a name or a year are similar to no whole
+    sentence. A bare yes or no is contained in none.
 
     >>> from core.diagnosis.support import rests
     >>> from core.types import Question, Ranking, State
     >>> from tests.films import Bag
-    >>> state = State(Question("Who was lame?"), chunks=Ranking("chunk", (0, 2)), answer="Tiny Tim.")
+    >>> state = State(Question("Who was lame?"), chunks=Ranking("chunk", (0, 2)),
+    ...     answer="Tiny Tim.")
     >>> [(one.chunk, one.words) for one in rests(story, state, Bag())]
     [('carol#2', True)]
     """
@@ -92,7 +102,10 @@ def rests(
 
 
 def sureness(rest: Rest) -> str:
-    """How sure that is: `words` where the chunk holds them, else by the cosine `alike`, `maybe` or `none`."""
+    """Return how sure a support is: `words`, `alike`, `maybe` or `none`.
+
+    `words` means that the chunk contains the words. The others are by the cosine.
+    """
     if rest.words:
         return "words"
     if rest.score >= ALIKE:
@@ -105,7 +118,10 @@ def sureness(rest: Rest) -> str:
 def _likeness(
     graph: KnowledgeGraph, state: State, encoder: Encoder, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[Span, list[Place], Any]]:
-    """For each sentence of the answer the sentences of the chunks that were shown, else found, and its cosine with each."""
+    """Yield, for each sentence of the answer, the chunks' sentences and their cosines.
+
+    The chunks are those in the prompt, else those found.
+    """
     answer, rows = (
         state.answer or "",
         sorted(shown_chunks(graph, state) or retrieved_chunks(graph, state) or ()),
@@ -125,9 +141,9 @@ def _likeness(
 
 
 def marks(text: str, names: Iterable[str]) -> tuple[Span, ...]:
-    """Return where a text holds the words of one of the names; ascending, none inside another.
+    """Return the spans in which a text contains the words of one of the names.
 
-    Case, typography, punctuation and articles do not count.
+    They are ascending, none inside another. Case, typography, punctuation and articles are ignored.
 
     >>> from core.diagnosis.support import marks
     >>> text = "Scrooge, the miser, met Tim. Tiny Tim!"

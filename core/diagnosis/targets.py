@@ -1,4 +1,4 @@
-"""What a lane is to bring: the known answers of its question, and the passages that the answer rests on."""
+"""The targets of a lane: the known answers of its question, and the gold passages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from core.types import Question
 
 @dataclass(frozen=True)
 class Target:
-    """A known answer, or a passage by its document's id. `names` are all names of an answer, its own first."""
+    """A known answer, or a passage by its document's id.
+
+    `names` are all names of an answer, its own first.
+    """
 
     kind: Literal["answer", "passage"]
     name: str
@@ -21,7 +24,7 @@ class Target:
 
 
 def answers_of(question: Question) -> tuple[Target, ...]:
-    """The known answers, each once."""
+    """Return the known answers, without repeats."""
     return tuple(
         Target("answer", answer, question.names(answer))
         for answer in dict.fromkeys(question.answers)
@@ -29,5 +32,5 @@ def answers_of(question: Question) -> tuple[Target, ...]:
 
 
 def passages_of(question: Question) -> tuple[Target, ...]:
-    """The passages that the answer rests on, each once."""
+    """Return the gold passages, without repeats."""
     return tuple(Target("passage", document) for document in dict.fromkeys(question.gold))

@@ -1,4 +1,4 @@
-"""What became of each lane's answer once something was taken away from what it was asked of: who stood on it, and who found another way."""
+"""The effect of edits of a graph or corpus on the answer of each lane."""
 
 from __future__ import annotations
 
@@ -19,13 +19,20 @@ from core.languages.spelling import normalize
 from core.runtime.jobs import DONE
 from core.types import Beside, Path
 
-LONGEST = 80  # characters of an answer that are repeated
+LONGEST = 80  # characters of an answer that are quoted
 
 
 def beside(before: Comparison, now: Comparison) -> list[Beside | None]:
-    """For each lane of `now`, which was asked with edits, what they changed; None as long as it or its lane of `before` has no answer yet.
+    """Return, for each lane of a comparison with edits, what they changed in its answer.
 
-    Lanes are paired by their lines. What a lane had read are the paths, triples, entities and passages that its answer was made from.
+    An entry is None as long as the lane, or its counterpart before the edits, has no answer. Lanes
+    are paired by their lines. A lane had read an item if its answer was made from it: a path, a
+    triple, an entity or a passage.
+
+    Parameters
+    ----------
+    before : the comparison without the edits.
+    now : the comparison with the edits.
     """
     earlier = {
         repr(lane.instance.line): (lane, one)
@@ -46,8 +53,10 @@ def beside(before: Comparison, now: Comparison) -> list[Beside | None]:
 
 
 def together(comparison: Comparison, found: Sequence[Beside | None]) -> str:
-    """A sentence for all lanes: which stood on what was taken away or answer otherwise after another change, and which say the same; empty
-    for none."""
+    """Return a sentence for all lanes: which of them changed their answers, and which did not.
+
+    The text is empty where no lane answered.
+    """
     named_lanes = [
         (name, one)
         for name, one in zip(lane_names(comparison), found)
@@ -69,7 +78,7 @@ def together(comparison: Comparison, found: Sequence[Beside | None]) -> str:
 
 
 def _answered(comparison: Comparison, lane: Lane) -> bool:
-    """Whether a lane says all that it is going to say."""
+    """Return whether a lane has given its final answer."""
     return (
         lane.retrieved and lane.error is None and (lane.status == DONE or not comparison.ask.model)
     )
@@ -88,7 +97,7 @@ def _beside(
     read = any(_read(old, edit, by_model) for edit in edits if edit not in absent)
     explainer = explainer_of(now.ask.source)
     said_before, says_now = explainer.said(before, old), explainer.said(now, lane)
-    said = explainer.said_after(said_before, edits)  # a new name is no new answer
+    said = explainer.said_after(said_before, edits)  # a renamed entity is no new answer
     lost, new = _difference(said, says_now), _difference(says_now, said)
     if not said and not says_now:
         return Beside(read, (), (), rights, "No answer, before and now.", silent=True)
@@ -112,7 +121,7 @@ def _difference(some: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
 
 
 def _read(lane: Lane, edit: Edit, by_model: bool) -> bool:
-    """Whether what an edit names is in what the lane's answer was made from."""
+    """Return whether a lane's answer was made from the item that an edit names."""
     graph, state = lane.graph, lane.state
     if edit.kind == "passage":
         rows = {row for hits in state.hits for row in _chunks(graph, hits.kind, hits.items)}
@@ -132,7 +141,10 @@ def _read(lane: Lane, edit: Edit, by_model: bool) -> bool:
 
 
 def _leading(lane: Lane, by_model: bool) -> list[Path]:
-    """The paths that the answer was made from: those that the prompt shows, or those that end where the graph reader answers."""
+    """Return the paths that the answer was made from.
+
+    They are the paths in the prompt, or those that end where the graph reader answers.
+    """
     state = lane.state
     if state.paths is None:
         return []
@@ -142,12 +154,12 @@ def _leading(lane: Lane, by_model: bool) -> list[Path]:
 
 
 def _items(lane: Lane, kind: str) -> set[int]:
-    """The hits of a kind."""
+    """Return the hits of a kind."""
     return {item for hits in lane.state.hits if hits.kind == kind for item in hits.items}
 
 
 def _chunks(graph, kind: str, items: Sequence[int]) -> list[int]:
-    """The rows of the chunks that hits are or come from."""
+    """Return the rows of the chunks that hits are or come from."""
     if kind not in ("node", "triple"):
         return list(items) if kind == "chunk" else []
     return [
@@ -166,7 +178,7 @@ def _text(
     absent: Sequence[Edit],
     of: int,
 ) -> str:
-    """A lane's sentence."""
+    """Return a lane's sentence."""
     if len(absent) == of:
         return (
             f"Its graph has no {named([f'“{edit.name}”' for edit in absent])}, so nothing changed."
@@ -182,7 +194,7 @@ def _text(
 
 
 def _another(now: Comparison, lane: Lane) -> str:
-    """By which way the answer is reached now: by the first path that leads to it, where paths do."""
+    """Describe how the answer is reached now: by the first path that leads to it, if any."""
     paths = _leading(lane, lane_by_model(now, lane))
     return f" by another way: {lane.graph.text(paths[0])}" if paths else ", though it had read it"
 

@@ -1,4 +1,7 @@
-"""Training examples: for each question what leads to a known answer, and what does not, at each unit that the instances read."""
+"""Training examples: candidates that lead to a known answer and candidates that do not.
+
+Each question has them for every unit that the instances read: paths, triples and relations.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +27,16 @@ from core.watch import NO_WATCH, Watch
 RETRIEVAL = PersonalizedPageRank(keep=2000, damping=0.8) >> ShortestPaths(hops=4)
 """How candidates are found: as No. 16 and No. 18 find what they rank."""
 UNITS = ("path", "triple", "relation")
-POSITIVES, NEGATIVES = 8, 32  # texts kept of each unit
+POSITIVES, NEGATIVES = 8, 32  # texts kept for each unit
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Texts:
-    """What a question's candidates of one unit read like: `positives` lead to an answer, `negatives` do not."""
+    """The texts of a question's candidates of one unit.
+
+    `positives` lead to an answer, `negatives` do not.
+    """
 
     unit: str
     positives: tuple[str, ...]
@@ -39,7 +45,10 @@ class Texts:
 
 @dataclass(frozen=True)
 class Example:
-    """A question with its candidates, and `plan`, the relations that lead to its answers, step by step."""
+    """A question with its candidates.
+
+    `plan` are the relations that lead to its answers, step by step.
+    """
 
     id: str
     question: str
@@ -48,7 +57,7 @@ class Example:
     parts: tuple[Texts, ...]
 
     def part(self, unit: str) -> Texts:
-        """Its candidates of one unit."""
+        """Return the candidates of one unit."""
         return next(part for part in self.parts if part.unit == unit)
 
 
@@ -59,19 +68,24 @@ def example(
     seed: int = 0,
     watch: Watch = NO_WATCH,
 ) -> Example | None:
-    """The training example of a question; None where no retrieved path ends in a known answer, or none misses them all.
+    """Return the training example of a question.
 
-    Of the relation chains that the retrieved paths run along, the one whose ends agree best with the known answers (F1)
-    counts as right: a path of another chain may end in an answer by chance. "path": positives are the paths of that chain that
-    end in an answer, by place (the first is the one that the papers' code trains on); negatives are paths of other chains that
-    pass no answer, drawn so that lengths, and within a length chains, take turns. "triple" (`A, r, B`): the triples of the
-    positive paths against others of the negative ones. "relation": the chain's names against the rest of the subgraph's.
+    The result is None where no retrieved path ends in a known answer, or none avoids all of them.
+
+    Of the relation chains of the retrieved paths, the one whose ends agree best with the known
+    answers (F1) counts as right. A path of another chain may end in an answer by chance.
+
+    - "path": positives are the paths of that chain that end in an answer, by rank. The papers' code
+      trains on the first one. Negatives are paths of other chains that pass no answer. They are
+      drawn so that lengths take turns, and chains within a length.
+    - "triple" (`A, r, B`): the triples of the positive paths, and others of the negative ones.
+    - "relation": the chain's names, and the other names in the subgraph.
     """
     golds = {node for answer in question.answers for node in names(graph).exact(answer)}
     state = State(question, tuple(seeds))
     for operator in RETRIEVAL:
         state = operator(state, Context(graph, Environment(NoModels()), seed, watch.quiet))
-    assert state.paths is not None and state.subgraph is not None  # the operators wrote both
+    assert state.paths is not None and state.subgraph is not None  # written by RETRIEVAL
     chains: dict[Chain, list[Path]] = {}
     for path in state.paths.items:
         chains.setdefault(chain_of(graph, path), []).append(path)
@@ -105,7 +119,10 @@ def example(
 
 
 def best_chain(chains: dict[Chain, list[Path]], golds: set[int]) -> Chain | None:
-    """The chain whose paths' ends agree best with the known answers, by (-F1, steps, codes); None where none ends in any."""
+    """Return the chain whose ends agree best with the known answers, by (-F1, steps, codes).
+
+    The result is None where no chain ends in an answer.
+    """
     found: list[tuple[float, int, Chain]] = []
     for chain, paths in chains.items():
         ends = {path.end for path in paths}
@@ -115,7 +132,10 @@ def best_chain(chains: dict[Chain, list[Path]], golds: set[int]) -> Chain | None
 
 
 def turns(items: Iterable[T], group: Callable[[T], Any]) -> list[T]:
-    """The items reordered so that their kinds take turns: the first of each group in the order given, then the second of each."""
+    """Reorder items so that their groups take turns.
+
+    The first of each group comes first, in the given order, then the second of each.
+    """
     seen: Counter = Counter()
     placed = []
     for item in items:
@@ -125,7 +145,7 @@ def turns(items: Iterable[T], group: Callable[[T], Any]) -> list[T]:
 
 
 def _texts(unit: str, positives: Iterable[str], negatives: Iterable[str]) -> Texts:
-    """Distinct texts of both kinds; what is positive anywhere is never negative."""
+    """Return distinct texts of both kinds; a text that is positive anywhere is never negative."""
     good = list(dict.fromkeys(positives))
     bad = [text for text in dict.fromkeys(negatives) if text not in set(good)]
     return Texts(unit, tuple(good[:POSITIVES]), tuple(bad[:NEGATIVES]))

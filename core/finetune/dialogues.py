@@ -1,4 +1,4 @@
-"""What a language model learns from: the prompts that choosers and planners show it, with the right replies."""
+"""Training dialogues for a language model: prompts of choosers and planners, with right replies."""
 
 from __future__ import annotations
 
@@ -14,14 +14,18 @@ from core.models.llm_chooser import prompt
 from core.operators.retrieve import plans
 
 PLAN = "plan"
-# the units that v1's No. 20, 14 and 7 choose, and the plans of Reasoning on Graphs
+# Choices of the units of v1's No. 20, 14 and 7, and the plans of Reasoning on Graphs.
 TASKS = ("path", "triple", "relation", PLAN)
-PLANS, PLAN_HOPS = 3, 3  # as the instances with plans ask for them
+PLANS, PLAN_HOPS = 3, 3  # plans asked for and hops of each, as in the instances with plans
 
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A prompt and the reply to learn; `right` are the numbers of the list that are right, none for a plan."""
+    """A prompt and the reply to learn.
+
+    `right` are the numbers in the list that are right, none for a plan. `shown` is the length of
+    the list.
+    """
 
     task: str
     messages: Messages
@@ -33,7 +37,10 @@ class Dialogue:
 def dialogues(
     examples: Sequence[Example], shown: int, seed: int, tasks: Sequence[str] = TASKS
 ) -> list[Dialogue]:
-    """A dialogue for each example and task, in the examples' order, with lists of at most `shown` candidates."""
+    """Return a dialogue for each example and task, in the examples' order.
+
+    Lists have at most `shown` candidates.
+    """
     rng = np.random.default_rng(seed)
     return [
         plan(one, rng) if task == PLAN else choice(one, task, shown, rng)
@@ -43,9 +50,11 @@ def dialogues(
 
 
 def choice(example: Example, unit: str, shown: int, rng: np.random.Generator) -> Dialogue:
-    """A numbered list in an order drawn by lot, at most half of it right; the reply names the right numbers, nearest first.
+    """Return a dialogue that chooses from a numbered list in random order.
 
-    The prompt is the one with which language models choose (`core.models.llm_chooser`), so that training and use agree.
+    At most half of the list is right. The reply names the right numbers, best first. The prompt is
+    the one with which language models choose (`core.models.llm_chooser`), so that training and use
+    agree.
     """
     part = example.part(unit)
     good = part.positives[: max(1, shown // 2)]
@@ -59,7 +68,10 @@ def choice(example: Example, unit: str, shown: int, rng: np.random.Generator) ->
 
 
 def plan(example: Example, rng: np.random.Generator) -> Dialogue:
-    """The relations in an order drawn by lot; the reply names the chain that leads to the answers."""
+    """Return a dialogue that plans a chain from a list of relations in random order.
+
+    The reply names the chain that leads to the answers.
+    """
     part = example.part("relation")
     known = [*part.positives, *part.negatives]
     listed = [known[int(i)] for i in rng.permutation(len(known))]

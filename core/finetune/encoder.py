@@ -1,4 +1,4 @@
-"""The sentence encoder, trained so that a question lies near what leads to its answers."""
+"""Training of the sentence encoder, so that a question is near the candidates of its answers."""
 
 from __future__ import annotations
 
@@ -20,18 +20,29 @@ from core.watch import NO_WATCH, Watch
 if TYPE_CHECKING:
     from torch import Tensor
 
-SCALE = 20.0  # of cosines, as sentence-transformers' loss has it
-MAX_TOKENS = 256  # as the encoder reads
-# tokens, padding counted: of one pass through the model, and up to which a batch is held as a whole
+SCALE = 20.0  # factor of cosines, as in sentence-transformers' loss
+MAX_TOKENS = 256  # tokens of a text, as many as the served encoder reads
+# Tokens with padding: of one pass through the model, and of the largest batch that is not divided.
 PART, DIRECT = (1_536, 4_096)
 WEIGHTS = "model.safetensors"
 
 
 @dataclass(frozen=True)
 class EncoderSettings:
-    """How to train. `batch` questions a step; `negatives` of its own candidates a question, beside those of the others in the
-    batch; `positives` "first" or "drawn" anew each epoch. `margin` 0: by `ranking_loss`, as LEGO-GraphRAG's code; else by `margin_loss`
-    with that margin, as its v1 has it."""
+    """Settings of the encoder's training.
+
+    Parameters
+    ----------
+    batch : questions in a step.
+    negatives : wrong candidates of its own for each question, besides the texts of the other
+        questions in the batch.
+    positives : "first", or "drawn" again in each epoch.
+    units : the units of the candidates.
+    measure : steps between two measurements on held-out questions.
+    patience : measurements in a row without a gain that end the training.
+    margin : 0 for `ranking_loss`, as in LEGO-GraphRAG's code; else the margin of `margin_loss`, as
+        in its v1.
+    """
 
     batch: int = 32
     epochs: int = 2
@@ -52,13 +63,15 @@ PRESETS = {
         batch=1024, epochs=10, rate=2e-5, negatives=0, positives="first", measure=5
     ),
 }
-"""paper: LEGO-GraphRAG's code, as far as it tells (batch 1024, 10 epochs, the first positive only; the rate is
-sentence-transformers' own). cpu: fewer questions at a time and more steps, for which hard negatives make up; minutes, not hours."""
+"""paper: LEGO-GraphRAG's code, as far as it tells (batch 1024, 10 epochs, the first positive \
+only; the rate is
+sentence-transformers' own). cpu: fewer questions at a time and more steps, for which hard \
+negatives make up; minutes, not hours."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One row of a batch: the question, a text that leads to an answer, some that do not, and all texts that do."""
+    """A row of a batch: a question, a right text, wrong texts, and all right texts."""
 
     question: str
     positive: str
@@ -67,9 +80,10 @@ class Pair:
 
 
 def batches(examples: Sequence[Example], settings: EncoderSettings, epoch: int) -> list[list[Pair]]:
-    """The batches of an epoch, each of one unit, in an order and with draws that depend on seed and epoch alone.
+    """Return the batches of an epoch, each of one unit.
 
-    Every example gives a row of each unit. A rest of one row is left out, as it has nothing to be told from.
+    Order and draws depend on the seed and the epoch alone. Every example gives a row of each unit.
+    A batch of one row without negatives is left out, as it has nothing to contrast with.
     """
     rng = np.random.default_rng([settings.seed, epoch])
     found: list[list[Pair]] = []
@@ -95,10 +109,16 @@ def _pair(example: Example, unit: str, settings: EncoderSettings, rng: np.random
 
 
 def ranking_loss(questions: Tensor, texts: Tensor, wrong: Tensor) -> Tensor:
-    """Multiple-negatives ranking loss (Henderson et al. 2017): the mean cross-entropy of finding text i for question i.
+    """Return the multiple-negatives ranking loss (Henderson et al. 2017).
 
-    `questions` [b, d] and `texts` [n, d] are unit rows, the first b texts the questions' own; `wrong` bool [b, n] marks the
-    texts that a question is told from: its own negatives and whatever the others in the batch bring, but no known positive.
+    It is the mean cross-entropy of finding text i for question i.
+
+    Parameters
+    ----------
+    questions : unit rows [b, d].
+    texts : unit rows [n, d]; the first b are the questions' own texts.
+    wrong : bool [b, n], the texts that a question is contrasted with: its own negatives and the
+        texts of the other questions in the batch, without its known positives.
     """
     import torch
 
@@ -111,10 +131,11 @@ def ranking_loss(questions: Tensor, texts: Tensor, wrong: Tensor) -> Tensor:
 
 
 def margin_loss(questions: Tensor, texts: Tensor, wrong: Tensor, margin: float) -> Tensor:
-    """How much of `margin` each question's own text lacks before each text that it is told from, a mean over these pairs; else as
-    `ranking_loss`.
+    """Return the mean shortfall of the margin between a question's own text and wrong texts.
 
-    max(0, margin - S(own) + S(other)) with S the cosine (LEGO-GraphRAG v1, section 4.1, which sums over the pairs and gives no margin).
+    It is the mean of max(0, margin - S(own) + S(other)) over these pairs, with S the cosine.
+    LEGO-GraphRAG v1, section 4.1, sums over the pairs and gives no margin. The arguments are as in
+    `ranking_loss`.
     """
     scores = questions @ texts.T
     lacking = (margin - scores.diagonal()[:, None] + scores).clamp(min=0)
@@ -122,7 +143,10 @@ def margin_loss(questions: Tensor, texts: Tensor, wrong: Tensor, margin: float) 
 
 
 class TrainableEncoder:
-    """The encoder of a folder, in float32, on a graphics card where there is one: texts to unit vectors with gradients."""
+    """The encoder of a folder, which turns texts into unit vectors with gradients.
+
+    It computes in float32, on a graphics card where there is one.
+    """
 
     def __init__(self, folder: Path):
         import torch
@@ -130,7 +154,7 @@ class TrainableEncoder:
         from tokenizers import Tokenizer
 
         torch.set_num_threads(threads())
-        transformers.utils.logging.set_verbosity_error()  # it would print a table of what it read
+        transformers.utils.logging.set_verbosity_error()  # loading would print a table
         transformers.utils.logging.disable_progress_bar()
         self._torch, self.device = torch, device()
         self.net = transformers.AutoModel.from_pretrained(
@@ -142,16 +166,17 @@ class TrainableEncoder:
         self._tokenizer.enable_truncation(MAX_TOKENS)
 
     def encode(self, texts: Sequence[str]) -> Tensor:
-        """Unit vectors [n, d] without gradients, as the encoder that serves gives them."""
+        """Return unit vectors [n, d] without gradients, the same as those of the served encoder."""
         self.net.eval()
         with self._torch.inference_mode():
             return self._forward(self._parts(texts), len(texts), None)
 
     def backward(self, texts: Sequence[str], loss: Callable[[Tensor], Tensor], seed: int) -> float:
-        """Add the gradients of `loss` of the texts' unit vectors to the weights'; the loss.
+        """Add the gradients of `loss` of the texts' unit vectors; return the loss.
 
-        A batch too large for memory is passed twice, part by part, with the gradients at the vectors between (Gao et al. 2021);
-        its result is the same, since dropout is drawn anew for each part from `seed`.
+        A batch that is too large for memory is passed twice, part by part, with the gradients at
+        the vectors between (Gao et al. 2021). The result is the same, since dropout of each part is
+        drawn from `seed`.
         """
         self.net.train()
         parts = self._parts(texts)
@@ -165,7 +190,7 @@ class TrainableEncoder:
         value = loss(vectors)
         value.backward()
         gradients = vectors.grad
-        assert gradients is not None  # just computed
+        assert gradients is not None  # set by value.backward()
         for place, (rows, ids) in enumerate(parts):
             (
                 self._part(ids, seed + place)
@@ -174,7 +199,7 @@ class TrainableEncoder:
         return float(value.detach())
 
     def save(self, folder: Path, base: Path) -> None:
-        """Write the weights into `folder`, with what else the base folder holds."""
+        """Write the weights into `folder`, with the other files of the base folder."""
         from safetensors.torch import save_file
 
         other = shutil.ignore_patterns(
@@ -190,7 +215,10 @@ class TrainableEncoder:
         )
 
     def _parts(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The texts, shortest first, in parts of at most `PART` tokens: (places, ids padded with -1)."""
+        """Return the texts, shortest first, in parts of at most `PART` tokens.
+
+        A part is (indices, ids padded with -1).
+        """
         codes = [code.ids for code in self._tokenizer.encode_batch(list(texts))]
         order = sorted(range(len(codes)), key=lambda i: (len(codes[i]), i))
         cut: list[list[int]] = []
@@ -238,10 +266,23 @@ def train(
     key: str,
     watch: Watch = NO_WATCH,
 ) -> tuple[TrainableEncoder, TrainingState]:
-    """The trained model, its best weights in place, and how the training went. Raises BadInput, Cancelled, StoreError."""
+    """Train an encoder, and return it with its best weights and its training state.
+
+    Raises BadInput, Cancelled, StoreError.
+
+    Parameters
+    ----------
+    base : the folder of the encoder to begin from.
+    examples, held : examples to train on, and examples that choose when to stop.
+    settings : the settings of the training.
+    work : the folder of the intermediate state.
+    key : a digest of everything that the result depends on.
+    watch : receives the progress, and can cancel the work.
+    """
     if not examples or not held:
         raise BadInput(
-            "No training question, or none of those held out, has a path to a known answer within four hops."
+            "No training question, or none of those held out, has a path to a known answer within "
+            "four hops."
         )
     watch.report("Loading the encoder")
     model = TrainableEncoder(base)
@@ -292,7 +333,10 @@ def _step(model: TrainableEncoder, rows: Sequence[Pair], seed: int, margin: floa
 def reciprocal_rank(
     model: TrainableEncoder, held: Sequence[Example], watch: Watch = NO_WATCH
 ) -> float:
-    """The mean reciprocal rank of the first positive path among the negative paths of its question; in a tie it comes last."""
+    """Return the mean reciprocal rank of the first positive path among its question's negatives.
+
+    In a tie it comes last.
+    """
     found = []
     for one in held:
         watch.check()
@@ -304,5 +348,5 @@ def reciprocal_rank(
 
 
 def described(settings: EncoderSettings) -> dict[str, Any]:
-    """The settings as JSON can hold them."""
+    """Return the settings as values that JSON can hold."""
     return asdict(settings) | {"units": list(settings.units)}

@@ -1,4 +1,7 @@
-"""A language model, trained to choose and to plan: low-rank adapters (LoRA) by peft, merged into a folder that vLLM serves."""
+"""Training of a language model that chooses and plans, by low-rank adapters (LoRA).
+
+The adapters are trained with peft and merged into a folder that vLLM serves.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +25,23 @@ from core.watch import NO_WATCH, Watch
 if TYPE_CHECKING:
     from torch import Tensor
 
-LONGEST_REPLY = 64  # tokens written when choices are looked at
-NEEDED = """Name a causal language model to begin from with --base: a folder with config.json, its weights as safetensors and a tokenizer \
-that has a chat template, or a name on the model hub, such as Qwen/Qwen2.5-7B-Instruct (15 GB, and a graphics card of 24 GB). None comes \
+LONGEST_REPLY = 64  # tokens of a reply when choices are measured
+NEEDED = """Name a causal language model to begin from with --base: a folder with config.json, \
+its weights as safetensors and a tokenizer that has a chat template, or a name on the model hub, \
+such as Qwen/Qwen2.5-7B-Instruct (15 GB, and a graphics card of 24 GB). None comes \
 with Hopscope: its embedded models are 4-bit files, which cannot be trained."""
 FILES = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.txt"]
 
 
 @dataclass(frozen=True)
 class LLMSettings:
-    """How to train. The rate, its warm-up and cosine, the cut-off in tokens and two epochs are LEGO-GraphRAG v1's (the yaml file of
-    its code says three epochs); rank, alpha, no dropout, every linear layer and eight dialogues a step are LLaMA Factory's own,
-    with which the paper trains. `shown` is v1's window."""
+    """Settings of the language model's training.
+
+    Learning rate, warm-up, cosine schedule, cut-off in tokens and two epochs are those of
+    LEGO-GraphRAG v1. (The yaml file of its code says three epochs.) Rank, alpha, no dropout, every
+    linear layer and eight dialogues a step are LLaMA Factory's defaults, with which the paper
+    trains. `shown`, the candidates in a list, is v1's window.
+    """
 
     batch: int = 8
     epochs: int = 2
@@ -44,14 +52,16 @@ class LLMSettings:
     alpha: int = 16
     shown: int = 24
     seed: int = 0
-    looks: int = 4  # at held-out questions, over the whole training
-    save_memory: bool = (
-        False  # compute activations twice rather than keep them; always on a graphics card
-    )
+    looks: int = 4  # measurements on held-out questions, over the whole training
+    # Compute activations twice instead of keeping them. A graphics card always does.
+    save_memory: bool = False
 
 
 def base_folder(base: str, watch: Watch = NO_WATCH) -> Path:
-    """The folder of a base model, fetched from the hub where `base` is a name there. Raises BadInput, ModelUnavailable."""
+    """Return the folder of a base model; a name on the hub is fetched.
+
+    Raises BadInput, ModelUnavailable.
+    """
     if not base:
         raise BadInput(NEEDED)
     folder = Path(base).expanduser()
@@ -67,14 +77,19 @@ def base_folder(base: str, watch: Watch = NO_WATCH) -> Path:
     watch.report(f"Fetching {base} from the model hub")
     try:
         return Path(huggingface_hub.snapshot_download(base, allow_patterns=FILES))
-    except Exception as error:  # whatever the hub's client raises, from a name it does not know to a lost connection
+    # The hub's client raises many kinds of errors, for unknown names and for lost connections.
+    except Exception as error:
         raise ModelUnavailable(
-            f"{base} is no folder here and could not be fetched: {shorten(str(error), 200)} {NEEDED}"
+            f"{base} is no folder here and could not be fetched: {shorten(str(error), 200)} "
+            f"{NEEDED}"
         ) from error
 
 
 class TrainableLLM:
-    """A causal language model with new adapters, whose weights alone are trained; on a graphics card, in bfloat16, where there is one."""
+    """A causal language model with new adapters, of which only the adapters are trained.
+
+    It runs on a graphics card, in bfloat16, where there is one.
+    """
 
     def __init__(self, folder: Path, settings: LLMSettings):
         import peft
@@ -99,9 +114,10 @@ class TrainableLLM:
             ) from error
         if not self.tokenizer.chat_template:
             raise BadInput(
-                f"The tokenizer in {folder} has no chat template; an instruction-tuned model is needed."
+                f"The tokenizer in {folder} has no chat template; an instruction-tuned model is "
+                "needed."
             )
-        torch.manual_seed(drawn(settings.seed, 0))  # the adapters begin at random
+        torch.manual_seed(drawn(settings.seed, 0))  # adapters are initialised at random
         lora = peft.LoraConfig(
             r=settings.rank,
             lora_alpha=settings.alpha,
@@ -121,7 +137,10 @@ class TrainableLLM:
         }
 
     def codes(self, one: Dialogue) -> tuple[list[int], list[int]]:
-        """The tokens of prompt and reply, as the chat template puts them. Raises BadInput for one that takes no such messages."""
+        """Return the tokens of prompt and reply, by the chat template.
+
+        Raises BadInput where the template does not accept such messages.
+        """
         from jinja2 import TemplateError
 
         whole = [*map(dict, one.messages), {"role": "assistant", "content": one.reply}]
@@ -134,7 +153,7 @@ class TrainableLLM:
             raise BadInput(
                 f"The base model's chat template does not take these messages: {error}"
             ) from error
-        assert isinstance(asked, str) and isinstance(text, str)  # not tokens
+        assert isinstance(asked, str) and isinstance(text, str)  # since tokenize is False
         if text.startswith(asked):
             reply = text[len(asked) :]
         else:
@@ -143,7 +162,7 @@ class TrainableLLM:
         return plain(asked), plain(reply)
 
     def loss(self, codes: tuple[list[int], list[int]]) -> Tensor:
-        """The sum over the reply's tokens of their cross-entropy given all before."""
+        """Return the summed cross-entropy of the reply's tokens, given all tokens before."""
         prompt, reply = codes
         ids = self._torch.tensor([prompt + reply], device=self.device)
         logits = self.net(input_ids=ids, logits_to_keep=len(reply) + 1).logits[0, :-1].float()
@@ -154,7 +173,7 @@ class TrainableLLM:
     def mean_loss(
         self, dialogues: Sequence[tuple[list[int], list[int]]], watch: Watch = NO_WATCH
     ) -> float:
-        """The mean cross-entropy of a reply's token."""
+        """Return the mean cross-entropy of a reply's token."""
         self.net.eval()
         total = 0.0
         with self._torch.inference_mode():
@@ -164,7 +183,10 @@ class TrainableLLM:
         return total / sum(len(reply) for _, reply in dialogues)
 
     def backward(self, dialogues: Sequence[tuple[list[int], list[int]]]) -> float:
-        """Add the gradients of the mean cross-entropy of a reply's token, one dialogue at a time; the loss."""
+        """Add the gradients of the mean cross-entropy of a reply's token; return the loss.
+
+        Dialogues are processed one at a time.
+        """
         self.net.train()
         tokens, total = sum(len(reply) for _, reply in dialogues), 0.0
         for codes in dialogues:
@@ -174,7 +196,7 @@ class TrainableLLM:
         return total
 
     def reply(self, one: Dialogue) -> str:
-        """What the model itself replies, greedily, at most 64 tokens."""
+        """Return the model's own reply, decoded greedily, of at most 64 tokens."""
         self.net.eval()
         prompt, _ = self.codes(one)
         ids = self._torch.tensor([prompt], device=self.device)
@@ -188,19 +210,23 @@ class TrainableLLM:
                 pad_token_id=self.tokenizer.eos_token_id,
             )
         reply = self.tokenizer.decode(output[0, len(prompt) :], skip_special_tokens=True)
-        assert isinstance(reply, str)  # of one sequence
+        assert isinstance(reply, str)  # one sequence gives one text
         return reply
 
     def plain(self):
-        """A context in which the model is the base model, without its adapters."""
+        """Return a context in which the model runs without its adapters."""
         return self.net.disable_adapter()
 
     def save(self, folder: Path) -> None:
-        """Write the model with its adapters merged into the weights, its tokenizer, and the adapters alone in the folder `adapter`, for a
-        server that serves several over one model; the adapters are gone afterwards."""
+        """Write the model with merged adapters, its tokenizer, and the adapters alone.
+
+        The adapters alone are in the folder `adapter`, for a server that serves several over one
+        model. The model has no adapters afterwards.
+        """
         self.net.save_pretrained(str(folder / "adapter"))
         merged = self.net.merge_and_unload()
-        merged.save_pretrained(str(folder))  # type: ignore[operator]  # torch's stubs take what peft hands on for a tensor
+        # By torch's stubs, peft's attributes are tensors.
+        merged.save_pretrained(str(folder))  # type: ignore[operator]
         self.tokenizer.save_pretrained(str(folder))
 
 
@@ -213,11 +239,17 @@ def train(
     key: str,
     watch: Watch = NO_WATCH,
 ) -> TrainingState:
-    """Train the adapters, the best in place at the end; how it went (figures: negative losses). Raises BadInput, Cancelled, StoreError."""
+    """Train the adapters, and return the training state; the best weights are in place.
+
+    The figures of the state are negative losses. `held` are dialogues that choose when to stop.
+    `work` is the folder of the intermediate state, and `key` a digest of everything that the result
+    depends on. Raises BadInput, Cancelled, StoreError.
+    """
     codes, looked_at = fitting(model, examples, settings.cut), fitting(model, held, settings.cut)
     if not codes or not looked_at:
         raise BadInput(
-            f"No question to train on, or none held out, has a path to a known answer and a prompt of at most {settings.cut} tokens."
+            "No question to train on, or none held out, has a path to a known answer and a "
+            f"prompt of at most {settings.cut} tokens."
         )
     sizes = -(-len(codes) // settings.batch)
 
@@ -243,7 +275,7 @@ def train(
 def fitting(
     model: TrainableLLM, dialogues: Sequence[Dialogue], cut: int
 ) -> list[tuple[list[int], list[int]]]:
-    """The tokens of those dialogues that are no longer than `cut`."""
+    """Return the tokens of the dialogues that have at most `cut` tokens."""
     return [
         codes for one in dialogues if len((codes := model.codes(one))[0]) + len(codes[1]) <= cut
     ]
@@ -252,8 +284,11 @@ def fitting(
 def figures(
     model: TrainableLLM, unseen: Sequence[Dialogue], settings: LLMSettings, watch: Watch = NO_WATCH
 ) -> list[dict[str, Any]]:
-    """Before and after on dialogues of unseen questions, by task: `loss` a token of the right reply, and of the choices `hit`, the
-    share of which the first number that the model names is right."""
+    """Return figures before and after the training on dialogues of unseen questions, by task.
+
+    `loss` is the mean per token of the right reply. For choices, `hit` is the share of dialogues in
+    which the first number that the model names is right.
+    """
     rows = []
     for when in ("before", "after"):
         with model.plain() if when == "before" else nullcontext():
@@ -283,5 +318,5 @@ def figures(
 
 
 def described(settings: LLMSettings) -> dict[str, Any]:
-    """The settings as JSON can hold them."""
+    """Return the settings as values that JSON can hold."""
     return asdict(settings)

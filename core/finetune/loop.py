@@ -1,4 +1,7 @@
-"""A training loop that can be killed at any moment: what it resumes from is kept as safetensors and JSON, nothing is pickled."""
+"""A training loop that can be killed at any moment and resumed.
+
+Its state is kept as safetensors and JSON. Nothing is pickled.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +26,23 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 log = logging.getLogger(__name__)
-MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # of glibc's malloc.h
+MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1  # constants of glibc's malloc.h
 STATE, MOMENTS = "state.json", ("exp_avg", "exp_avg_sq")
-LONGEST_GRADIENT = 1.0  # norm to which gradients are cut
+LONGEST_GRADIENT = 1.0  # norm to which gradients are clipped
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How the learning rate goes: up to `rate` over the first `warmup` of all `steps`, then down to 0, straight or as a cosine.
+    """The learning rate over the steps, and the intervals of measuring and saving.
 
-    `measure` is after how many steps the held-out questions are looked at, `patience` how many looks in a row without a gain
-    end the training; `keep` is after how many seconds the state is kept.
+    The rate rises to `rate` over the first `warmup` of all `steps`, then falls to 0.
+
+    Parameters
+    ----------
+    shape : the fall, "linear" or "cosine".
+    measure : steps between two measurements on held-out questions.
+    patience : measurements in a row without a gain that end the training.
+    keep : seconds between two saves of the state.
     """
 
     steps: int
@@ -45,7 +54,7 @@ class Schedule:
     keep: float = 60.0
 
     def at(self, step: int) -> float:
-        """The learning rate of a step, from 0."""
+        """Return the learning rate of a step, counted from 0."""
         rising = math.ceil(self.warmup * self.steps)
         if step < rising:
             return self.rate * (step + 1) / rising
@@ -56,17 +65,17 @@ class Schedule:
 
 
 def drawn(seed: int, number: int) -> int:
-    """A seed for one step of many, of 48 bits, so that as many again may follow it."""
+    """Return a seed for one step, of 48 bits, so that consecutive seeds may follow it."""
     import numpy as np
 
     return int(np.random.SeedSequence((seed, number)).generate_state(1, np.uint64)[0] >> 16)
 
 
 def hold_memory() -> None:
-    """Have the C library keep memory that was freed for the next step, where it is glibc.
+    """Make glibc keep freed memory for the next step.
 
-    By default it gives large blocks back to the system at once and asks for them anew, several times a step; on a virtual
-    machine that took more than half of the time.
+    By default it returns large blocks to the system at once and requests them again, several times
+    a step. On a virtual machine that took more than half of the time.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform != "win32" else None
     if mallopt:
@@ -76,23 +85,35 @@ def hold_memory() -> None:
 
 @dataclass
 class TrainingState:
-    """How far a training is. `looks` are (step, mean loss of the steps before it, held-out figure); larger figures are better."""
+    """The progress of a training.
+
+    `looks` are (step, mean loss since the last measurement, held-out figure). Larger figures are
+    better. `best` is the step of the best `figure`, and `stale` counts the measurements since then.
+    """
 
     step: int = 0
     best: int = 0
     figure: float = -math.inf
     stale: int = 0
     looks: list[tuple[int, float | None, float]] = field(default_factory=list)
-    losses: list[float] = field(default_factory=list)  # since the last look
+    losses: list[float] = field(default_factory=list)  # losses since the last measurement
 
 
 @dataclass
 class Training:
-    """Trains `weights`, tensors by name, in place. `step(number)` does one forward and backward pass and gives its loss;
-    `measure()` gives the held-out figure of the weights as they are.
+    """A training of `weights`, tensors by name, in place.
 
-    `folder` keeps the state under `key`, which tells everything that the result depends on: a run of the same key goes on
-    where the last one was, bit for bit as if it had never stopped (on the same processor and number of threads).
+    A run with the same `key` continues where the last one stopped. The result is bit for bit the
+    same as without a stop, on the same processor and number of threads.
+
+    Parameters
+    ----------
+    weights : the tensors to train.
+    schedule : the learning rate and the intervals.
+    step : does one forward and backward pass and returns its loss.
+    measure : returns the held-out figure of the current weights.
+    folder : the folder of the saved state.
+    key : a digest of everything that the result depends on.
     """
 
     weights: Mapping[str, Tensor]
@@ -104,7 +125,10 @@ class Training:
     watch: Watch = NO_WATCH
 
     def run(self, seed: int) -> TrainingState:
-        """Train to the end and leave the best weights in place. Raises Cancelled with the state kept, and StoreError."""
+        """Train to the end and leave the best weights in place.
+
+        Raises Cancelled, after the state is saved, and StoreError.
+        """
         import torch
 
         hold_memory()
@@ -148,7 +172,10 @@ class Training:
         return state
 
     def _look(self, state: TrainingState) -> None:
-        """Measure the weights; the best so far, of equals the latest, are kept at once."""
+        """Measure the weights, and save them at once if they are the best.
+
+        Of equal figures the latest is the best.
+        """
         self.watch.report(
             f"Step {state.step:,} of {self.schedule.steps:,}: looking at held-out questions",
             state.step / self.schedule.steps,
@@ -173,7 +200,10 @@ class Training:
         )
 
     def _keep(self, state: TrainingState) -> None:
-        """Keep everything: first the tensors under a new name, then the state that names them, then drop what it replaced."""
+        """Save everything: first the tensors under a new name, then the state that names them.
+
+        Files that it replaced are removed last.
+        """
         tensors = {f"weight.{name}": weight.detach() for name, weight in self.weights.items()}
         for name, weight in self.weights.items():
             for moment in MOMENTS:
@@ -190,7 +220,10 @@ class Training:
                 file.unlink(missing_ok=True)
 
     def _resumed(self) -> TrainingState | None:
-        """The kept state of the same key, its tensors put in place; None where there is none or it is damaged."""
+        """Load the saved state of the same key, with its tensors.
+
+        The result is None where there is none or it is damaged.
+        """
         import torch
 
         if not (self.folder / STATE).exists():
@@ -230,7 +263,7 @@ class Training:
                 weight.copy_(tensors[name])
 
     def _write(self, name: str, tensors: Mapping[str, Tensor]) -> None:
-        """Write a file beside its place, make it durable, and put it there in one step. Raises StoreError."""
+        """Write a file durably and move it into place in one step. Raises StoreError."""
         from safetensors.torch import save_file
 
         file = self.folder / f"{name}.safetensors"
@@ -245,7 +278,7 @@ class Training:
             raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None
 
     def _read(self, name: str) -> dict[str, Tensor]:
-        """The tensors of a kept file. Raises StoreError where it is absent or damaged."""
+        """Return the tensors of a saved file. Raises StoreError where it is absent or damaged."""
         from safetensors import SafetensorError
         from safetensors.torch import load_file
 

@@ -1,4 +1,7 @@
-"""Where a training works, and how a trained model reaches the folder that serves it: whole, in place of the old one."""
+"""The folders of a training: its working folder, and the folder from which a model is served.
+
+A trained model replaces the old one as a whole.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ from core.watch import Watch
 
 @contextmanager
 def workplace(target: Path) -> Iterator[Path]:
-    """The folder beside `target` in which it is trained, held for this process alone. Raises StoreError where another holds it."""
+    """Yield the working folder beside `target`, locked for this process.
+
+    Raises StoreError where another process holds it.
+    """
     folder = target.with_name(f"{target.name}.training")
 
     def busy() -> None:
@@ -39,9 +45,15 @@ def workplace(target: Path) -> Iterator[Path]:
 
 
 def publish(target: Path, record: dict[str, Any], fill: Callable[[Path], None]) -> None:
-    """Put a folder in the place of `target`: `fill` writes its files, `record` is kept beside them with the digest of the weights.
+    """Replace `target` by a new folder.
 
-    The old folder stays until the new one is whole and on the disk. Raises StoreError.
+    The old folder stays until the new one is complete and on the disk. Raises StoreError.
+
+    Parameters
+    ----------
+    target : the folder from which the model is served.
+    record : values that are saved with the model, and with the digests of its weights.
+    fill : writes the files of the model into a folder.
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +80,10 @@ def publish(target: Path, record: dict[str, Any], fill: Callable[[Path], None]) 
 
 
 def trained(target: Path) -> dict[str, Any] | None:
-    """What is told of the model in `target`; None where it is not there, or was not trained here."""
+    """Return the record of the model in `target`.
+
+    The result is None where there is no model, or it was not trained here.
+    """
     try:
         record = json.loads((target / TRAINING).read_text("utf-8"))
         return record if isinstance(record, dict) else None
@@ -77,13 +92,13 @@ def trained(target: Path) -> dict[str, Any] | None:
 
 
 def digest(file: Path) -> str:
-    """The sha256 of a file's content."""
+    """Return the sha256 of a file's content."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def key(*parts: Any) -> str:
-    """A digest of everything parts, as JSON can hold it."""
+    """Return a digest of some values that JSON can hold."""
     return hashlib.sha256(
         json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()
     ).hexdigest()
@@ -94,7 +109,7 @@ def _old(target: Path) -> Path:
 
 
 def _mend(target: Path) -> None:
-    """Put the old folder back where a process died between taking it away and placing the new one; else drop what is left."""
+    """Put the old folder back if a process died while it replaced it; else remove its rest."""
     old = _old(target)
     if old.exists() and not target.exists():
         move(old, target)

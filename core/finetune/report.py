@@ -1,4 +1,4 @@
-"""Before and after: the same questions, which the training never saw, ranked by the plain and by the trained model."""
+"""Comparison of the plain and the trained encoder on the same unseen questions."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from core.finetune.split import Split
 from core.instances.catalogue import catalogue, find
 from core.runtime.jobs import Job
 
-# one-shot ranking of the same paths, by the role encoder and by encoder-finetuned
+# Methods that rank the same paths once, by the plain encoder and by encoder-finetuned.
 BEFORE, AFTER = ("lego-v1-16", "lego-v1-18")
 SHOWN = ("path_hit@1", "path_hit@32", "path_recall@32")
 
 
 def evaluations(split: Split, size: int, engine, store: Store) -> Iterator[Job]:
-    """The jobs that ask `size` unseen questions of each test set, first of the plain encoder, then of the trained one.
+    """Yield the jobs that evaluate first the plain encoder, then the trained one.
 
-    Apart from each other, so that what the plain encoder finds is asked for once, however often another one is trained; kept
-    question by question. A job's `number` is its run's in the evaluations' store. Raises BadInput, StoreError.
+    Each asks `size` unseen questions of every test set. The runs are separate and kept question by
+    question. Results of the plain encoder can thus be reused when another encoder is trained. A
+    job's `number` is its run's in the evaluations' store. Raises BadInput, StoreError.
     """
     known = catalogue()
     for name in (BEFORE, AFTER):
@@ -32,7 +33,7 @@ def evaluations(split: Split, size: int, engine, store: Store) -> Iterator[Job]:
 
 
 def together(runs: Sequence[tuple[Run, Sequence[StoredRow]]]) -> Summary:
-    """One summary of runs of an instance each over the same questions."""
+    """Return one summary of several runs over the same questions, each with one instance."""
     first = runs[0][0]
     instances = [instance for run, _ in runs for instance in run.spec["instances"]]
     return Summary(
@@ -42,9 +43,10 @@ def together(runs: Sequence[tuple[Run, Sequence[StoredRow]]]) -> Summary:
 
 
 def table(summary: Summary) -> list[dict[str, Any]]:
-    """For each hop count and metric: `before` and `after` with their 95 % intervals, and `change` with its interval and p-value.
+    """Return a row for each hop count and metric.
 
-    The change is of the same questions (paired); p is of no change, uncorrected, one test a cell.
+    `before` and `after` have 95 % intervals. `change` has its interval and p-value. The change is
+    paired, over the same questions. The p-value is for no change, uncorrected, one test a cell.
     """
     first, second = summary.instances
     rows = []
@@ -70,7 +72,7 @@ def table(summary: Summary) -> list[dict[str, Any]]:
 
 
 def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """The table as text: a line a hop count and metric, and a word on what did not get better."""
+    """Return the table as text: a line for each row, and lines on metrics that did not improve."""
     head = ("hops", "questions", "metric", "before", "after", "change, 95 % interval", "p")
     text = aligned([head, *map(_cells, rows)], left=0)
     worse = [

@@ -1,4 +1,7 @@
-"""A cross-encoder, trained from the sentence encoder so that a text that answers a question scores above texts that share its words."""
+"""Training of a cross-encoder reranker, which begins from the sentence encoder.
+
+A text that answers a question learns to score above texts that only share its words.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +29,24 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Score = Callable[[Task, Sequence[str]], np.ndarray]
-SHOWN = 10  # places that the figure looks at
-WORDS = "word_embeddings"  # half of the weights, which hardly change
+SHOWN = 10  # ranks that nDCG counts
+WORDS = "word_embeddings"  # half of the weights; training hardly changes them
 
 
 @dataclass(frozen=True)
 class RerankerSettings:
-    """How to train: `batch` groups a step, each of one right text and `negatives` others of at most `tokens` tokens with the question."""
+    """Settings of the reranker's training.
+
+    Parameters
+    ----------
+    batch : groups in a step.
+    rate : the largest learning rate.
+    warmup : the share of the steps over which the rate rises.
+    negatives : wrong texts in a group, besides one right text.
+    tokens : the most tokens of question and text together.
+    measure : steps between two measurements on held-out questions.
+    patience : measurements in a row without a gain that end the training.
+    """
 
     batch: int = 8
     epochs: int = 3
@@ -46,7 +60,10 @@ class RerankerSettings:
 
 
 class TrainableReranker:
-    """A classifier of one output over the encoder of a folder; its pooler and classifier begin anew where the folder has none."""
+    """A classifier with one output over the encoder of a folder.
+
+    Its pooler and classifier are initialised at random if the folder has none.
+    """
 
     def __init__(self, folder: Path, tokens: int, seed: int):
         import torch
@@ -68,7 +85,11 @@ class TrainableReranker:
         self.tokens, self.half = tokens, self.net.device.type == "cpu" and computes_in_bfloat16()
 
     def scores(self, query: str, texts: Sequence[str]) -> Tensor:
-        """float32 [n] with gradients where these are on, and then in bfloat16 where the processor computes in it, which halves the time."""
+        """Return the scores of texts for a query, float32 [n].
+
+        They have gradients where these are enabled. They are then computed in bfloat16 if the
+        processor supports it, which halves the time.
+        """
         import torch
 
         given = self.tokenizer(
@@ -85,7 +106,7 @@ class TrainableReranker:
             return self.net(**given.to(self.net.device)).logits[:, 0].float()
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        """float64 [n], without gradients."""
+        """Return the scores of texts for a task, float64 [n], without gradients."""
         import torch
 
         self.net.eval()
@@ -93,7 +114,10 @@ class TrainableReranker:
             return self.scores(task.query, texts).double().cpu().numpy()
 
     def change(self, folder: Path, rank: int) -> dict[str, np.ndarray]:
-        """What makes the weights that were saved in a folder of the encoder's, by matrices of a rank; this has those weights afterwards."""
+        """Return the difference between a folder's saved weights and the encoder's.
+
+        It is given by matrices of a rank. This model has the changed weights afterwards.
+        """
         import torch
         from safetensors.numpy import load_file
 
@@ -105,7 +129,7 @@ class TrainableReranker:
         return difference
 
     def save(self, folder: Path, base: Path) -> None:
-        """Write it into a folder that cross-encoders are read from."""
+        """Write the model into a folder, in the form that cross-encoders are loaded from."""
         self.net.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
         for name in ("vocab.txt",):
@@ -122,8 +146,20 @@ def train(
     key: str,
     watch: Watch = NO_WATCH,
 ) -> tuple[TrainableReranker, TrainingState]:
-    """The trained model, its best weights in place, and how the training went. The loss is the cross-entropy of finding the right text in
-    its group. Raises BadInput, Cancelled, StoreError."""
+    """Train a reranker, and return it with its best weights and its training state.
+
+    The loss is the cross-entropy of finding the right text in its group. Raises BadInput,
+    Cancelled, StoreError.
+
+    Parameters
+    ----------
+    base : the folder of the encoder.
+    rows, held : groups to train on, and groups that choose when to stop.
+    settings : the settings of the training.
+    work : the folder of the intermediate state.
+    key : a digest of everything that the result depends on.
+    watch : receives the progress, and can cancel the work.
+    """
     if not rows or not held:
         raise BadInput(
             "There are no questions with known documents to train on, or none is held out."
@@ -161,7 +197,7 @@ def train(
 
 
 def _step(model: TrainableReranker, part: Sequence[Group], negatives: int, seed: int) -> float:
-    """One backward pass over some groups; the mean loss."""
+    """Do one backward pass over some groups; return the mean loss."""
     import torch
 
     model.net.train()
@@ -182,11 +218,14 @@ def _step(model: TrainableReranker, part: Sequence[Group], negatives: int, seed:
 
 
 def figure(score: Score, groups: Sequence[Group], watch: Watch = NO_WATCH) -> float:
-    """The mean nDCG@10 of the right texts among the candidates of each group; in a tie a right one comes last.
+    """Return the mean nDCG@10 of the right texts among the candidates of each group.
+
+    In a tie a right text comes last.
 
     >>> from core.finetune.reranker import figure
     >>> from core.finetune.reranker_data import Group
-    >>> figure(lambda task, texts: np.array([len(text) for text in texts]), [Group("?", ("bb",), ("a", "ccc"))])  # second of three
+    >>> figure(lambda task, texts: np.array([len(text) for text in texts]),
+    ...     [Group("?", ("bb",), ("a", "ccc"))])  # second of three
     0.630...
     """
     found = []
@@ -205,5 +244,5 @@ def figure(score: Score, groups: Sequence[Group], watch: Watch = NO_WATCH) -> fl
 
 
 def described(settings: RerankerSettings) -> dict[str, Any]:
-    """The settings as JSON can hold them."""
+    """Return the settings as values that JSON can hold."""
     return asdict(settings)

@@ -1,4 +1,4 @@
-"""Training groups for a re-ranker: a question, a text that it rests on, and texts that share its words but are none of these."""
+"""Training groups for a reranker: a question, its evidence texts, and similar wrong texts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from core.models.scorers import words
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
-CANDIDATES = 20  # texts that share most words with a question
+CANDIDATES = 20  # texts with the most words in common with a question
 
 
 @dataclass(frozen=True)
 class Group:
-    """A question with the texts that it rests on and others that look like them."""
+    """A question with its evidence texts, and other texts that look like them."""
 
     question: str
     positives: tuple[str, ...]
@@ -28,9 +28,10 @@ class Group:
 
 
 def half(question: Question) -> int:
-    """0 for the questions that train, 1 for those that nothing is ever trained on: by a hash of the text, the same whatever else is asked.
+    """Return 0 for questions that train, and 1 for questions that are never trained on.
 
-    It stays as it is where `core.languages.spelling` changes, as models are trained by it.
+    It is a hash of the text, so it does not depend on the other questions. Models are trained by
+    it, so it must not change when `core.languages.spelling` changes.
 
     >>> from core.finetune.reranker_data import half
     >>> from core.types import Question
@@ -41,7 +42,7 @@ def half(question: Question) -> int:
 
 
 class Lookalikes:
-    """Texts, to be found by the words that they share with a query (BM25)."""
+    """An index of texts by the words that they share with a query (BM25)."""
 
     def __init__(self, texts: Sequence[str]):
         import bm25s
@@ -50,7 +51,10 @@ class Lookalikes:
         self._index.index([words(text) for text in texts], show_progress=False)
 
     def group(self, query: str, right: Collection[int]) -> Group | None:
-        """The query with the texts at these rows, and those that share most words with it beside them; None where there are no others."""
+        """Return the query with the texts at the rows `right`, and the texts most similar to it.
+
+        The result is None where there are no other texts.
+        """
         known = [word for word in words(query) if word in self._index.vocab_dict]
         scores = np.asarray(self._index.get_scores(known)) if known else np.zeros(len(self.texts))
         best = [
@@ -65,8 +69,17 @@ class Lookalikes:
 
 
 def groups(corpus: Corpus, part: int, most: int, seed: int, watch: Watch = NO_WATCH) -> list[Group]:
-    """Groups of the questions of one half of a corpus's first set, `most` drawn with a seed (0: all): positives are their gold documents,
-    negatives those that share most words by BM25. Raises BadInput where the corpus has no question with gold documents."""
+    """Return groups of the questions of one half of a corpus's first set.
+
+    Positives are the questions' gold documents. Negatives are the documents that share most words
+    by BM25. Raises BadInput where the corpus has no question with gold documents.
+
+    Parameters
+    ----------
+    corpus : the corpus.
+    part : the half, as `half` returns it.
+    most : how many questions are drawn with the seed; 0 for all.
+    """
     asked = [
         one
         for one in corpus.questions(next(iter(corpus.sets), ""))
@@ -86,8 +99,11 @@ def groups(corpus: Corpus, part: int, most: int, seed: int, watch: Watch = NO_WA
 
 
 def of_titles(corpus: Corpus, most: int, seed: int, watch: Watch = NO_WATCH) -> list[Group]:
-    """Groups without any question: the title of a document is asked, its text is right, and texts that share words with the title are
-    not; `most` of the documents that have both, drawn with a seed."""
+    """Return groups that use titles instead of questions.
+
+    The document's own text is right, and texts that share words with the title are wrong. `most` of
+    the documents that have both are drawn with a seed.
+    """
     titled = _titled_texts(corpus)
     places = [row for row, (title, text) in enumerate(titled) if title and text and title != text]
     chosen = (places[place] for place in _drawn(len(places), most, [seed, len(places)]))
@@ -97,12 +113,12 @@ def of_titles(corpus: Corpus, most: int, seed: int, watch: Watch = NO_WATCH) -> 
 
 
 def _titled_texts(corpus: Corpus) -> list[tuple[str, str]]:
-    """Title and text of each document."""
+    """Return the title and the text of each document."""
     return list(zip(corpus.table.texts("title"), corpus.table.texts("text")))
 
 
 def _drawn(count: int, most: int, seed: Sequence[int]) -> list[int]:
-    """`most` places of so many (0: all), in their order."""
+    """Return `most` random indices below `count` (0: all), ascending."""
     return sorted(np.random.default_rng(seed).permutation(count)[: most or count].tolist())
 
 
@@ -117,7 +133,10 @@ def _grouped(
 
 
 def of_paths(examples: Iterable[Example]) -> list[Group]:
-    """Groups of questions to a graph of triples: texts of paths that lead to an answer, and of others."""
+    """Return groups of questions to a graph of triples.
+
+    Positives are the texts of paths that lead to an answer. Negatives are those of other paths.
+    """
     parts = [(one.question, one.part("path")) for one in examples]
     return [
         Group(question, part.positives, part.negatives[:CANDIDATES])
@@ -127,5 +146,5 @@ def of_paths(examples: Iterable[Example]) -> list[Group]:
 
 
 def candidates(group: Group) -> tuple[Sequence[str], frozenset[int]]:
-    """The texts of a group as they are ranked, and the places of those that are right."""
+    """Return the texts of a group in the order of ranking, and the indices of the right ones."""
     return (*group.positives, *group.negatives), frozenset(range(len(group.positives)))

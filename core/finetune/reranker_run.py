@@ -1,4 +1,7 @@
-"""The training of the embedded re-ranker: from shipped questions to the folder that serves it, if it earns its place."""
+"""The training of the embedded reranker, from shipped questions to the folder that serves it.
+
+The model is only served if it is better than late interaction.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,18 @@ CORPORA = ("scifact", "hotpotqa")
 
 @dataclass(frozen=True)
 class Lessons:
-    """What it is trained on: corpora with questions that rest on documents, of which one half trains and the other is never trained on;
-    `questions` of each half are drawn (0: all), `unseen` of the other half measured; `titles` documents of each, whose title is asked as
-    a question is; and `paths` questions of MetaQA's development sets."""
+    """The data that the reranker is trained on.
+
+    Parameters
+    ----------
+    corpora : corpora with questions and gold documents. One half of the questions trains, and the
+        other is never trained on.
+    questions : how many questions of the first half are drawn; 0 for all.
+    unseen : how many questions of the other half are measured.
+    held : how many questions of each corpus choose when to stop.
+    titles : how many documents of each corpus are trained on with their titles as questions.
+    paths : how many questions of MetaQA's development sets are trained on.
+    """
 
     corpora: tuple[str, ...] = CORPORA
     questions: int = 0
@@ -46,10 +58,23 @@ def reranker(
     watch: Watch = NO_WATCH,
     again: bool = False,
 ) -> dict[str, Any]:
-    """Train the re-ranker and put it where `reranker-finetuned` is served from, if it ranks the candidates of unseen questions better than
-    late interaction does; what is told of it, with `report`, nDCG@10 of both by corpus, and `improved`.
+    """Train the reranker, and serve it as `reranker-finetuned` if it beats late interaction.
 
-    Where it does not, what was served before stays. Raises BadInput, BadParameter, ModelUnavailable, StoreError, Cancelled.
+    The measure is nDCG@10 of the candidates of unseen questions. If it is no better, the model that
+    was served before stays. Raises BadInput, BadParameter, ModelUnavailable, StoreError, Cancelled.
+
+    Parameters
+    ----------
+    engine : the models and graphs.
+    lessons : the training data.
+    settings : the settings of the training.
+    watch : receives the progress, and can cancel the work.
+    again : True to train again although the same training was done.
+
+    Returns
+    -------
+    The record of the training. `report` is nDCG@10 of both by corpus, and `kept` tells if the model
+    is served.
     """
     place, base = target(engine, RERANKER), base_folder(engine)
     watch.report("Gathering candidates")
@@ -101,11 +126,16 @@ def reranker(
 def ship(
     engine: Any, lessons: Lessons, folder: Path, rank: int, tokens: int, watch: Watch = NO_WATCH
 ) -> dict[str, Any]:
-    """Write the re-ranker that was trained here into a folder, as the change of its encoder's weights by matrices of a rank, words' vectors
-    as they are; what is told of its training, with the figures of what was written where it reads so many tokens of question and text.
+    """Write the trained reranker into a folder, as a low-rank change of its encoder's weights.
 
-    Raises BadInput where none was trained or what is left of it is no better than late interaction, StoreError, ModelUnavailable,
-    Cancelled.
+    The vectors of words are unchanged. The record of the training is returned, with the figures of
+    the written model. Raises BadInput where no reranker was trained, or where the compressed one is
+    no better than late interaction; StoreError, ModelUnavailable, Cancelled.
+
+    Parameters
+    ----------
+    rank : the rank of the matrices.
+    tokens : how many tokens of question and text are read when the result is measured.
     """
     place, base = target(engine, RERANKER), base_folder(engine)
     record = trained(place)
@@ -123,7 +153,8 @@ def ship(
     report = [_compared(name, part, model, late, watch) for name, part in unseen.items()]
     if mean(report, RERANKER) <= mean(report, "late-interaction"):
         raise BadInput(
-            f"With matrices of rank {rank} it is no better than late interaction; name a higher rank."
+            f"With matrices of rank {rank} it is no better than late interaction; name a higher "
+            "rank."
         )
     publish(
         folder,
@@ -134,7 +165,7 @@ def ship(
 
 
 def mean(report: Sequence[dict[str, Any]], model: str) -> float:
-    """The mean figure of a model over the unseen questions of all corpora."""
+    """Return the mean figure of a model over the unseen questions of all corpora."""
     return sum(row[model] * row["questions"] for row in report) / max(
         1, sum(row["questions"] for row in report)
     )
@@ -160,7 +191,7 @@ def _compared(
 def _paths(
     engine: Any, lessons: Lessons, place: Any, watch: Watch = NO_WATCH
 ) -> tuple[list[Group], list[Group]]:
-    """Groups of MetaQA's development questions: (to train on, held out)."""
+    """Return groups of MetaQA's development questions: (to train on, held out)."""
     if not lessons.paths:
         return [], []
     held = max(1, lessons.paths // 10)

@@ -1,4 +1,7 @@
-"""A training from questions to the folder that serves: one call for each kind of model, the same from a screen or a terminal."""
+"""Complete trainings, from questions to the served folder: one call for each kind of model.
+
+Screens and the terminal use the same calls.
+"""
 
 from __future__ import annotations
 
@@ -34,19 +37,23 @@ ENCODER, CHAT, BASE = "encoder-finetuned", "chat-finetuned", "minilm"
 
 
 def target(engine, name: str) -> Path:
-    """The folder that a declared model is served from. Raises BadParameter where its row names none."""
+    """Return the folder that a declared model is served from.
+
+    Raises BadParameter where its row names none.
+    """
     settings = engine.models.resolve(name).settings
     folder = getattr(settings, "folder", "") or (getattr(settings, "get", "") and settings.weights)
     if not folder:
         raise BadParameter(
-            f"“{name}” is declared without a folder of its own, so a trained model has no place to go."
+            f"“{name}” is declared without a folder of its own, so a trained model has no place "
+            "to go."
         )
     return weights_folder(folder)
 
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions of a training, and their examples once asked for."""
+    """The questions of a training, which give its examples."""
 
     split: Split
     engine: Any
@@ -55,11 +62,11 @@ class Questions:
 
     @classmethod
     def of(cls, split: Split, engine) -> Questions:
-        """The questions that a split draws. Raises BadInput, StoreError."""
+        """Return the questions that a split draws. Raises BadInput, StoreError."""
         return cls(split, engine, *split.drawn(engine.graph))
 
     def inputs(self) -> list[Any]:
-        """Everything that the examples depend on."""
+        """Return everything that the examples depend on."""
         asked = [
             [one.question.id, one.question.text, one.question.entities, one.question.answers]
             for one in (*self.train, *self.held)
@@ -69,7 +76,10 @@ class Questions:
         return [VERSION, repr(RETRIEVAL), self.split.seed, len(self.train), asked, graphs]
 
     def examples(self, work: Path, watch: Watch = NO_WATCH) -> tuple[list[Example], list[Example]]:
-        """(to train on, held out), kept in `work`. Raises Cancelled, StoreError."""
+        """Return the examples to train on and those held out, saved in `work`.
+
+        Raises Cancelled, StoreError.
+        """
         known = key(self.inputs())
         parts = ((self.train, work / "train.json"), (self.held, work / "held-out.json"))
         train, held = (
@@ -85,10 +95,11 @@ def encoder(
     watch: Watch = NO_WATCH,
     again: bool = False,
 ) -> dict[str, Any]:
-    """Train the sentence encoder and put it where `encoder-finetuned` is served from; what is told of it.
+    """Train the sentence encoder, serve it as `encoder-finetuned`, and return its record.
 
-    One that was trained with the same questions, settings and base is there already and is left as it is, unless `again`.
-    Raises BadInput, BadParameter, ModelUnavailable, StoreError, and Cancelled: the same call then goes on from there.
+    A model that was trained with the same questions, settings and base is left as it is, unless
+    `again`. Raises BadInput, BadParameter, ModelUnavailable, StoreError, and Cancelled. After
+    Cancelled the same call continues the training.
     """
     place, base = target(engine, ENCODER), base_folder(engine)
     questions = Questions.of(split, engine)
@@ -118,10 +129,10 @@ def llm(
     watch: Watch = NO_WATCH,
     again: bool = False,
 ) -> dict[str, Any]:
-    """Train a language model and put it, adapters merged, where `chat-finetuned` is served from; what is told of it.
+    """Train a language model, serve it as `chat-finetuned`, and return its record.
 
-    With it comes `report`: before and after on `unseen` questions of each test set, made once, with the training. The rest is
-    as for `encoder`.
+    The adapters are merged. `report` in the record has figures before and after on `unseen`
+    questions of each test set. It is made once, with the training. The rest is as for `encoder`.
     """
     place, begin = target(engine, CHAT), llms.base_folder(base, watch)
     questions, asked = Questions.of(split, engine), split.unseen(unseen, engine.graph)
@@ -155,7 +166,10 @@ def triples(
     watch: Watch = NO_WATCH,
     again: bool = False,
 ) -> dict[str, Any]:
-    """Train the triple scorer and put it where the operator Scored triples reads it; what is told of it, as for `encoder`."""
+    """Train the triple scorer, and return its record.
+
+    It is written where the operator Scored triples reads it. The rest is as for `encoder`.
+    """
     place, encoder, questions = (
         models_folder() / NAME,
         engine.models.encoder(),
@@ -185,7 +199,7 @@ def triples(
 
 
 def _made(place: Path, known: str, split: Split, work: Callable, again: bool) -> dict[str, Any]:
-    """What is told of the model in `place`, trained first where it is not the one of that key."""
+    """Return the record of the model in `place`, trained first if its key is another one."""
     there = trained(place)
     if there and there.get("key") == known and not again:
         return there
@@ -199,18 +213,18 @@ def _made(place: Path, known: str, split: Split, work: Callable, again: bool) ->
 
 
 def course(state: TrainingState) -> dict[str, Any]:
-    """How a training went."""
+    """Return the figures of a training's course."""
     return {"steps": state.step, "best_step": state.best, "looks": state.looks}
 
 
 def clear(folder: Path) -> None:
-    """Empty a folder."""
+    """Remove the content of a folder."""
     for file in folder.iterdir():
         shutil.rmtree(file) if file.is_dir() else file.unlink()
 
 
 def base_folder(engine) -> Path:
-    """The folder of the encoder that trainings begin from. Raises ModelUnavailable."""
+    """Return the folder of the encoder that trainings begin from. Raises ModelUnavailable."""
     settings = engine.models.resolve(BASE).settings
     folder = (
         weights_folder(settings.folder) if settings.folder else package_folder(settings.package)

@@ -1,4 +1,4 @@
-"""Which questions train, which choose when to stop, and which the training never sees."""
+"""The split of questions into those that train, those that choose when to stop, and unseen ones."""
 
 from __future__ import annotations
 
@@ -23,17 +23,25 @@ from core.operators.base import Line
 from core.types import Question
 from core.watch import Watch
 
-LEARNING = ("-dev", "-train")  # endings of sets that have a test set beside them
-UNSEEN = 5  # one in so many questions of a set without a test set is never trained on
+LEARNING = ("-dev", "-train")  # endings of sets that have a matching test set
+UNSEEN = 5  # in a set without a test set, one question in so many is never trained on
 
 
 @dataclass(frozen=True)
 class Split:
-    """Questions of the sets that `sets` names with commas, drawn with a seed, in three parts that share no question text.
+    """Questions of several sets in three parts that share no question text.
 
-    From each set `questions` are drawn (None: all); the first `held` of them choose when to stop, the rest train. Unseen are the
-    questions of the test set beside each (`-dev` and `-train` give `-test`), or of `tests` where that names sets; for a set without
-    one, a fifth of its own, set apart before anything is drawn.
+    The parts are drawn with a seed. Unseen questions are those of the matching test sets (`-dev`
+    and `-train` give `-test`). For a set without one, they are a fifth of its own questions, which
+    is set apart before anything is drawn.
+
+    Parameters
+    ----------
+    sets : names of the sets to learn from, separated by commas.
+    tests : names of the test sets, if not the matching ones.
+    questions : how many questions are drawn from each set; None for all.
+    held : how many of them choose when to stop. The rest trains.
+    seed : the seed of the draw.
     """
 
     sets: str = DEFAULT_SETS
@@ -48,11 +56,13 @@ class Split:
         for name in self.names:
             if self._known(name).endswith("-test"):
                 raise BadInput(
-                    f"{self._known(name)} is a test set, which nothing may be trained on; name its -dev or -train part."
+                    f"{self._known(name)} is a test set, which nothing may be trained on; name "
+                    "its -dev or -train part."
                 )
         if self.questions is not None and self.questions <= self.held:
             raise BadInput(
-                f"Of {self.questions} questions a set, {self.held} choose when to stop; nothing is left to train on."
+                f"Of {self.questions} questions a set, {self.held} choose when to stop; nothing "
+                "is left to train on."
             )
 
     @property
@@ -62,13 +72,16 @@ class Split:
 
     @cached_property
     def test_names(self) -> tuple[str, ...]:
-        """The names of the test sets; those sets themselves that have none."""
+        """The names of the test sets; a set without one stands for itself."""
         if self.tests:
             return tuple(filter(None, map(str.strip, self.tests.split(","))))
         return tuple(_beside(self._known(name)) or name for name in self.names)
 
     def drawn(self, graph: Callable[[str], Any]) -> tuple[list[Drawn], list[Drawn]]:
-        """(training questions, held-out questions); `graph` opens graphs by name. Raises BadInput, StoreError."""
+        """Return the training questions and the held-out questions.
+
+        `graph` opens graphs by name. Raises BadInput, StoreError.
+        """
         unseen = {text(one) for part in self._unseen(graph).values() for one in part}
         train: list[Drawn] = []
         held: list[Drawn] = []
@@ -83,12 +96,18 @@ class Split:
         return train, held
 
     def unseen(self, size: int, graph: Callable[[str], Any]) -> list[Drawn]:
-        """`size` unseen questions of each test set, the sets taking turns. Raises BadInput, StoreError."""
+        """Return `size` unseen questions of each test set, the sets taking turns.
+
+        Raises BadInput, StoreError.
+        """
         parts = [part[:size] for part in self._unseen(graph).values()]
         return [one for turn in zip_longest(*parts) for one in turn if one is not None]
 
     def plan(self, instances: Sequence, size: int, graph: Callable[[str], Any]) -> Plan:
-        """An evaluation of the instances, asked through the graph reader alone, on `size` unseen questions of each test set."""
+        """Return an evaluation plan of some instances on `size` unseen questions of each test set.
+
+        Only the graph reader answers.
+        """
         parts = self._unseen(graph)
         whole = self._plan(tuple(parts), graph, tuple(instances))
         return replace(
@@ -107,7 +126,7 @@ class Split:
         }
 
     def _of(self, names: Sequence[str], graph: Callable[[str], Any]) -> dict[str, list[Drawn]]:
-        """All questions of these sets in an order that the seed tells, by the sets' full names."""
+        """Return all questions of some sets in a seeded order, by the sets' full names."""
         found: dict[str, list[Drawn]] = {}
         for name in names:  # one by one, as questions of different sets may share an id
             for one in self._plan((name,), graph).drawn:
@@ -130,14 +149,14 @@ class Split:
 
     @staticmethod
     def _known(name: str) -> str:
-        """The full name of a set, or the absolute name of a file. Raises BadInput."""
+        """Return the full name of a set, or the absolute path of a file. Raises BadInput."""
         return str(Path(name).absolute()) if Path(name).is_file() else full_name(name)
 
 
 def text(one: Drawn) -> str:
-    """Return a question's text by which it is told from others, case and spaces aside.
+    """Return a question's text for comparison, without case and extra spaces.
 
-    Splits are drawn by it, so it stays as it is where `core.languages.spelling` changes.
+    Splits are drawn by it, so it must not change when `core.languages.spelling` changes.
     """
     return " ".join(one.question.text.lower().split())
 
@@ -145,7 +164,10 @@ def text(one: Drawn) -> str:
 def seeded(
     drawn: Sequence[Drawn], engine: Any, what: str, watch: Watch
 ) -> Iterator[tuple[Any, Question, tuple[int, ...]]]:
-    """Yield (graph, question, seeds) of the questions whose entities are in their graph; `what` is looked for."""
+    """Yield (graph, question, seeds) of the questions whose entities are in their graph.
+
+    `what` is the noun for progress messages, such as paths.
+    """
     for place, one in enumerate(drawn):
         watch.check()
         watch.report(f"Finding {what}: question {place:,} of {len(drawn):,}", place / len(drawn))
@@ -160,16 +182,18 @@ def seeded(
 def examples(
     drawn: Sequence[Drawn], engine, seed: int, file: Path, key: str, watch: Watch
 ) -> list[Example]:
-    """The examples of the questions that have one, in their order; kept in `file` under `key`, and read from there the next time.
+    """Return the training examples of some questions, in their order.
 
-    Questions whose entities are not in their graph, or to whose answers nothing leads, give none. Raises StoreError.
+    They are saved in `file` under `key`, and read from there the next time. A question gives no
+    example if its entities are not in its graph, or if no path leads to its answers. Raises
+    StoreError.
     """
     try:
         saved = json.loads(file.read_text("utf-8"))
         if saved["key"] == key:
             return [from_plain(Example, one) for one in saved["examples"]]
     except (OSError, ValueError, KeyError, TypeError):
-        pass  # not made yet, or by another version
+        pass  # not made yet, or made by another version
     found: list[Example] = []
     for graph, question, seeds in seeded(drawn, engine, "paths", watch):
         made = example(graph, question, seeds, seed, watch)
@@ -180,7 +204,7 @@ def examples(
 
 
 def _beside(name: str) -> str:
-    """The test set beside a set to learn from; an empty text where there is none."""
+    """Return the test set that matches a set to learn from; an empty text where there is none."""
     known = {other for dataset in datasets().values() for other in dataset.sets}
     return next(
         (

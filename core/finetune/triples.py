@@ -1,4 +1,8 @@
-"""Training of the triple scorer (SubgraphRAG): triples on shortest ways from a question's entities to its answers, against the others."""
+"""Training of the triple scorer (SubgraphRAG).
+
+Triples on shortest paths from a question's entities to its answers are right, and all others are
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +31,21 @@ from core.watch import Watch
 if TYPE_CHECKING:
     from torch import Tensor
 
-LOOKED_AT = 100  # triples, as many as SubgraphRAG hands on
-MOST_ANSWERS = 50  # known answers of a question that ways are looked for to
+LOOKED_AT = 100  # triples that recall counts, as many as SubgraphRAG keeps
+MOST_ANSWERS = 50  # known answers of a question to which paths are searched
 
 
 @dataclass(frozen=True)
 class TripleSettings:
-    """`nodes` of the subgraph (PageRank) whose triples are scored, `hidden` units, passes over the questions, learning rate, seed."""
+    """Settings of the triple scorer's training.
+
+    Parameters
+    ----------
+    nodes : nodes of the subgraph (PageRank) whose triples are scored.
+    hidden : hidden units.
+    epochs : passes over the questions.
+    rate : the learning rate.
+    """
 
     nodes: int = 1000
     hidden: int = 128
@@ -44,7 +56,7 @@ class TripleSettings:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """A question's triples: what the scorer reads of them, and which are right, bool [triples]."""
+    """A question's triples: the scorer's features of them, and the right ones, bool [triples]."""
 
     features: tuple[Any, ...]
     right: np.ndarray
@@ -53,22 +65,32 @@ class Scored:
 def subgraph_of(
     graph: Any, question: Question, seeds: tuple[int, ...], nodes: int, watch: Watch
 ) -> Subgraph:
-    """The subgraph whose triples are scored: the `nodes` of highest PageRank, as the row `subgraph-rag` takes it."""
+    """Return the subgraph whose triples are scored: the `nodes` of highest PageRank.
+
+    The row `subgraph-rag` takes the same.
+    """
     context = Context(graph, Environment(NoModels()), watch=watch.quiet)
     found = PersonalizedPageRank(keep=nodes)(State(question, seeds), context).subgraph
-    assert found is not None  # the operator wrote it
+    assert found is not None  # written by PersonalizedPageRank
     return found
 
 
 def on_shortest_ways(
     heads: np.ndarray, tails: np.ndarray, starts: Sequence[int], ends: Sequence[int], n: int
 ) -> np.ndarray:
-    """bool [triples]: whether a triple lies on a shortest way from any of `starts` to any of `ends`, in either direction.
+    """Return which triples lie on a shortest path from a start to an end, bool [triples].
 
-    All are places below `n`. A way of no step has no triple.
+    Edges are followed in both directions. A path of no step has no triple.
+
+    Parameters
+    ----------
+    heads, tails : node indices of the triples, int [triples].
+    starts, ends : node indices.
+    n : the number of nodes; all indices are below it.
 
     >>> from core.finetune.triples import on_shortest_ways
-    >>> on_shortest_ways(np.array([0, 1, 0, 2]), np.array([1, 3, 2, 2]), [0], [3], 4).tolist()  # 0 > 1 > 3
+    >>> on_shortest_ways(np.array([0, 1, 0, 2]), np.array([1, 3, 2, 2]), [0], [3],
+    ...     4).tolist()  # 0 > 1 > 3
     [True, True, False, False]
     """
     from scipy.sparse import coo_matrix
@@ -95,7 +117,10 @@ def scored(
     read: Any,
     watch: Watch,
 ) -> Scored | None:
-    """The triples of a question with those that are right; None where no known answer is among them."""
+    """Return the triples of a question with the right ones marked.
+
+    The result is None where no triple is right. `read` reads the vectors of the graph.
+    """
     subgraph = subgraph_of(graph, question, seeds, settings.nodes, watch)
     answers = sorted(
         {node for answer in question.answers[:MOST_ANSWERS] for node in names(graph).exact(answer)}
@@ -121,7 +146,10 @@ def all_scored(
     read: Callable[[Any], Any],
     watch: Watch,
 ) -> list[Scored]:
-    """Those of the questions that have any, in their order; `read(graph)` gives what reads its vectors."""
+    """Return the triples of all questions that have right ones, in their order.
+
+    `read(graph)` returns the reader of a graph's vectors.
+    """
     found = []
     for graph, question, seeds in seeded(drawn, engine, "triples", watch):
         made = scored(graph, question, seeds, settings, read(graph), watch)
@@ -137,15 +165,18 @@ def train(
     key: str,
     watch: Watch,
 ) -> tuple[dict[str, Tensor], TrainingState]:
-    """The weights and how the training went; one question a step, binary cross-entropy over all its triples.
+    """Train the scorer, and return its weights and its training state.
 
-    What is held out chooses when to stop: the share of right triples among the first 100. Raises BadInput, Cancelled, StoreError.
+    A step is one question, with binary cross-entropy over all its triples. Held-out questions
+    choose when to stop, by the share of right triples among the first 100. Raises BadInput,
+    Cancelled, StoreError.
     """
     import torch
 
     if not questions or not held:
         raise BadInput(
-            "No question has a known answer among the triples around its entities, so there is nothing to train on."
+            "No question has a known answer among the triples around its entities, so there is "
+            "nothing to train on."
         )
     weights = beginning(len(questions[0].features[0]), settings)
 
@@ -173,7 +204,7 @@ def train(
 
 
 def beginning(dimension: int, settings: TripleSettings) -> dict[str, Tensor]:
-    """Untrained weights by name, each scaled by how much it reads."""
+    """Return untrained weights by name, scaled by the number of inputs."""
     import torch
 
     generator = torch.Generator().manual_seed(settings.seed)
@@ -199,7 +230,7 @@ def beginning(dimension: int, settings: TripleSettings) -> dict[str, Tensor]:
 
 
 def logits(weights: dict[str, Tensor], one: Scored) -> Tensor:
-    """What `TripleScorer.scores` gives before it is made a likelihood, as a tensor that knows its gradient."""
+    """Return the logits of `TripleScorer.scores`, as a tensor with gradients."""
     import torch
 
     question, nodes, relations, places, (heads, kinds, tails) = one.features
@@ -230,11 +261,14 @@ def save(weights: dict[str, Tensor], folder: Path) -> None:
 
 
 def described(settings: TripleSettings) -> dict[str, Any]:
-    """The settings as JSON can hold them."""
+    """Return the settings as values that JSON can hold."""
     return asdict(settings)
 
 
 def _recall(scores: np.ndarray, right: np.ndarray) -> float:
-    """The share of the right triples among the `LOOKED_AT` of highest score; ties by place."""
+    """Return the share of right triples among the `LOOKED_AT` of highest score.
+
+    Ties are ordered by index.
+    """
     first = np.lexsort((np.arange(len(scores)), -scores))[:LOOKED_AT]
     return float(right[first].sum() / min(LOOKED_AT, right.sum()))

@@ -1,4 +1,4 @@
-"""Languages of texts: which one a text is in, how its words and sentences are cut, and the words by which its questions ask."""
+"""Languages of texts: detection, words and sentences, and question words."""
 
 from core.languages.detection import Found, found_in, is_english, language_of_question
 from core.languages.language import ENGLISH, Language, known_code, language, languages

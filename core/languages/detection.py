@@ -1,4 +1,4 @@
-"""The language of a text: by its script, by its function words, and where these leave several by lingua."""
+"""Language detection by script, by function words, and by lingua where these are not decisive."""
 
 from __future__ import annotations
 
@@ -13,23 +13,28 @@ from core.languages.language import ENGLISH, Language, language, languages
 from core.languages.scripts import letters_by_script, script_of
 
 WORD = re.compile(r"[^\W\d_]+")
-LETTERS, WORDS = 4_000, 200  # of a text that are looked at
-# the share of function words that decides alone, where no other language has more than that part of it
+LETTERS, WORDS = 4_000, 200  # the most letters and words of a text that are examined
+# The share of function words that decides alone, and how many times the next language's share it
+# has to be.
 PLAIN, LEAD = (0.25, 2.5)
-# the score from which a language is found, and how far the next one must be behind
+# The least score of the chosen language, and its least lead over the next one.
 SURE, AHEAD = (0.75, 0.25)
-COMMON_WEIGHT = 2.0  # of the share of function words, beside lingua's confidence, which is 0 to 1
-SENTENCE = 30  # words of a text that may be one question
-# words from which lingua is asked, and from which it is believed where none is a function word of its language
+COMMON_WEIGHT = 2.0  # weight of the share of function words; lingua's confidence has weight 1
+SENTENCE = 30  # words of the longest text that may be one question
+# Words from which lingua is asked, and from which it is trusted without any function word of the
+# language.
 SHORT, LONG = (3, 10)
-# pieces of a sample, their letters; the share of a language from which it is named beside the first
+# Pieces of a sample, letters of a piece, and the least share of a further language that is named.
 PARTS, PART, LEAST_PART = (40, 600, 0.15)
 
 
 @dataclass(frozen=True)
 class Found:
-    """The language of some texts by its code, empty where none was found; `shares` are the languages of the sample, 0 to 1. It is
-    `chosen` where a person said which one it is."""
+    """The language of some texts by its code, empty where none was found.
+
+    `shares` are the languages of the sample, from 0 to 1. `chosen` is true where a user chose the
+    language.
+    """
 
     code: str = ""
     shares: Mapping[str, float] = field(default_factory=dict)
@@ -37,7 +42,7 @@ class Found:
 
     @property
     def others(self) -> dict[str, float]:
-        """The other languages that a good part of the sample is in, with their shares."""
+        """The other languages of a considerable part of the sample, with their shares."""
         return {
             code: share
             for code, share in self.shares.items()
@@ -46,12 +51,15 @@ class Found:
 
     @property
     def name(self) -> str:
-        """Its name; English where none was found, as the texts are read so."""
+        """The language's name; English where none was found, as it is the default."""
         known = language(self.code or ENGLISH)
         return known.name if known is not None else self.code
 
     def words(self) -> str:
-        """It in a few words: `German`, `German, with 30 % English`, `German, as chosen`."""
+        """Return the language in a few words.
+
+        Examples are “German”, “German, with 30 % English” and “German, as chosen”.
+        """
         known = language(self.code)
         if known is None:
             return "not recognised, read as English"
@@ -66,8 +74,10 @@ class Found:
 
 
 def found_in(texts: Sequence[str]) -> Found:
-    """The language of some texts, by at most 40 pieces of them, and the share of each language; one other than English is that of
-    more than half of them.
+    """Return the language of some texts, and the share of each language.
+
+    At most 40 pieces of the texts are examined. Another language than English has to be that of
+    more than half of the sample.
 
     >>> from core.languages import found_in
     >>> found_in(["Der Zug fährt nach Berlin.", "Die Stadt liegt an der Spree."]).code
@@ -81,13 +91,13 @@ def found_in(texts: Sequence[str]) -> Found:
         code: round(count / total, 3) for code, count in votes.most_common() if code and count
     }
     best = next(iter(shares), "")
-    # for another reading than the English one most of the sample must speak
+    # Unrecognised pieces count against other languages than English, which is the default.
     needed = votes[""] if best == ENGLISH else total / 2
     return Found(best if votes[best] > needed else "", shares)
 
 
 def _pieces(texts: Sequence[str]) -> Iterator[str]:
-    """Pieces from the beginning of texts all over a list; of few texts several of each."""
+    """Yield pieces from texts spread over a list; several from each text if there are few."""
     each = max(1, PARTS // max(1, len(texts)))
     for at in range(0, len(texts), max(1, -(-len(texts) // PARTS))):
         text = texts[at]
@@ -99,22 +109,26 @@ def _pieces(texts: Sequence[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=512)
 def language_of_question(question: str, in_doubt: bool = True) -> str:
-    """The code of the language that a question is in; empty where its words are too few to say, or without `in_doubt` where its script and
-    function words do not decide it.
+    """Return the code of a question's language; empty where it has too few words to tell.
+
+    Without `in_doubt`, it is also empty where script and function words do not decide.
 
     >>> from core.languages import language_of_question
-    >>> [language_of_question(one) for one in ("Wer baute den Turm?", "北京大学位于哪里", "Кто построил мост?", "Rope")]
+    >>> [language_of_question(one) for one
+    ...     in ("Wer baute den Turm?", "北京大学位于哪里", "Кто построил мост?", "Rope")]
     ['de', 'zh', 'ru', '']
     """
     return language_of(question, in_doubt)
 
 
 def language_of(text: str, in_doubt: bool = True) -> str:
-    """The code of the language that a text is in; empty where that cannot be said.
+    """Return the code of a text's language; empty where it cannot be told.
 
-    A script of one language alone tells it, or the question word with which a sentence begins. Else it is the one whose function words make
-    a quarter of the words, where no other has nearly as many; else, `in_doubt`, the one with the best sum of lingua's confidence and twice
-    the share of function words, where that leads clearly. A few names are in no language.
+    A script that only one language has decides, and so does the question word at the beginning of a
+    sentence. Otherwise it is the language whose function words are a quarter of the words, if no
+    other has nearly as many. Otherwise, if `in_doubt`, it is the one with the best sum of lingua's
+    confidence and twice the share of function words, if that leads clearly. A text of a few names
+    has no language.
     """
     text = text[:LETTERS]
     candidates = _written_in(_script(text))
@@ -141,13 +155,20 @@ def language_of(text: str, in_doubt: bool = True) -> str:
 
 
 def _asked_in(word: str, candidates: Sequence[Language]) -> list[str]:
-    """The languages in which a word asks; all of those in which it has a meaning where it is a function word of another."""
+    """Return the languages in which a word asks a question.
+
+    If it is a function word of other languages, these are included, as the word is ambiguous.
+    """
     asked = [one.code for one in candidates if word in one.asks]
     return asked + [one.code for one in candidates if word in one.words and one.code not in asked]
 
 
 def _script(text: str) -> str:
-    """The script by which a text is judged: one other than the Latin one from a quarter of the letters on, as names are often in that."""
+    """Return the script by which a text is judged.
+
+    A script other than the Latin one counts from a quarter of the letters, as such texts often
+    contain Latin names.
+    """
     counts = letters_by_script(text)
     other = max(counts.keys() - {"Latin", ""}, key=lambda name: (counts[name], name), default="")
     if script_of(text) == "Latin" and 4 * counts[other] >= counts.total():
@@ -160,7 +181,7 @@ def _written_in(script: str) -> list[Language]:
 
 
 def _confidences(text: str) -> dict[str, float]:
-    """What lingua gives each known language, by code; nothing where it is not installed."""
+    """Return lingua's confidence in each known language, by code; empty if it is not installed."""
     detector = _detector()
     if detector is None:
         return {}
@@ -172,7 +193,10 @@ def _confidences(text: str) -> dict[str, float]:
 
 @cache
 def _detector() -> Any:
-    """lingua's detector of the known languages, by models of three letters at a time: 40 MB in place of 600; None where it is absent."""
+    """Return lingua's detector of the known languages; None where it is not installed.
+
+    It uses the models of three letters, which take 40 MB instead of 600.
+    """
     try:
         from lingua import IsoCode639_1, LanguageDetectorBuilder
     except ImportError:
@@ -182,5 +206,5 @@ def _detector() -> Any:
 
 
 def is_english(code: str) -> bool:
-    """Whether a language is English, or was not found, so that what is made for English serves."""
+    """Return whether a language is English or unknown, so that English resources are used."""
     return code in ("", ENGLISH)

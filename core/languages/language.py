@@ -1,4 +1,4 @@
-"""The languages that are known by name, as `languages.toml` describes them."""
+"""The known languages, as `languages.toml` describes them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,23 @@ from pathlib import Path
 from core.errors import BadParameter, nearest, shorten
 
 ENGLISH = "en"
-ASKED_FOR = ("person", "time", "number", "thing", "other")  # what question words ask for
+ASKED_FOR = ("person", "time", "number", "thing", "other")  # kinds of question words
 
 
 @dataclass(frozen=True, eq=False)
 class Language:
-    """A language by its code of ISO 639-1: how it is written, and which words its questions ask by.
+    """A language by its ISO 639-1 code: its script, function words and question words.
 
-    `spaced` where blanks lie between words, `asking` are its question
-    words by what they ask for; `stemmer` is the name of Snowball's, `models` are spaCy's packages for it, the best first.
+    Parameters
+    ----------
+    code, name : the code and the English name.
+    script : the name of its script.
+    spaced : True if blanks separate its words.
+    stemmer : the name of Snowball's stemmer for it.
+    models : spaCy's packages for it, the best first.
+    abbreviations : abbreviations whose full stop ends no sentence.
+    words : function words.
+    asking : question words and phrases by what they ask for.
     """
 
     code: str
@@ -34,7 +42,7 @@ class Language:
 
     @cached_property
     def asks(self) -> dict[str, str]:
-        """What each question word or phrase asks for, the longest first."""
+        """Question words and phrases with what they ask for, the longest first."""
         every = (
             (phrase, kind) for kind, phrases in (self.asking or {}).items() for phrase in phrases
         )
@@ -42,18 +50,18 @@ class Language:
 
     @cached_property
     def common(self) -> frozenset[str]:
-        """Its function words and the words of its question phrases: none of them says what a text is about."""
+        """Function words and words of question phrases, which say nothing about a subject."""
         return self.words.union(word for phrase in self.asks for word in phrase.split())
 
     @property
     def cased(self) -> bool:
-        """Whether its script has capital letters."""
+        """True if its script has capital letters."""
         return self.script in ("Latin", "Cyrillic", "Greek")
 
 
 @cache
 def languages() -> dict[str, Language]:
-    """The known languages by code.
+    """Return the known languages by code.
 
     >>> from core.languages import languages
     >>> languages()["de"].name, languages()["zh"].spaced
@@ -81,18 +89,20 @@ def _language(code: str, row: dict) -> Language:
 
 
 def language(code: str) -> Language | None:
-    """The language of a code; None for one that is not known, as for a text whose language could not be found."""
+    """Return the language of a code; None for an unknown or empty code."""
     return languages().get(code)
 
 
 def name_of(code: str) -> str:
-    """The name of a language; the code itself where it is not known."""
+    """Return the name of a language; the code itself where it is unknown."""
     known = language(code)
     return known.name if known is not None else code
 
 
 def known_code(text: str) -> str:
-    """The code of a language that is given by code or name. Raises BadParameter with the nearest.
+    """Return the code of a language that is given by code or name.
+
+    Raises BadParameter, which names the most similar one.
 
     >>> from core.languages import known_code
     >>> known_code("German"), known_code("ZH")
@@ -105,6 +115,7 @@ def known_code(text: str) -> str:
     if wanted not in by_name:
         known = [*languages(), *(one.name for one in languages().values())]
         raise BadParameter(
-            f"“{shorten(text)}” is no language that is known here; give a code such as de.{nearest(text, known)}"
+            f"“{shorten(text)}” is no language that is known here; give a code such as "
+            f"de.{nearest(text, known)}"
         )
     return by_name[wanted]

@@ -1,12 +1,16 @@
-"""Scripts of texts: which one most letters are of, and which ones put no blanks between words."""
+"""Scripts of texts: the script of most letters, and scripts without blanks between words."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 
-# Letters of scripts that put no blanks between words: Thai, Lao, Burmese, Khmer, kana, Chinese characters.
-UNSPACED_LETTERS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+# Letters of scripts that put no blanks between words: Thai, Lao, Burmese, Khmer, kana, Chinese
+# characters.
+UNSPACED_LETTERS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
 UNSPACED = re.compile(f"[{UNSPACED_LETTERS}]")
 SCRIPTS = {
     "Latin": "A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff",
@@ -22,18 +26,24 @@ SCRIPTS = {
 }
 _LETTERS = {name: re.compile(f"[{letters}]") for name, letters in SCRIPTS.items()}
 _OTHER = re.compile(r"[^\W\d_]")
-LEAST_KANA = 0.05  # of the letters of a text with Chinese characters, from which it is Japanese
+# Share of kana from which a text with Chinese characters is Japanese.
+LEAST_KANA = 0.05
 
 
 def letters_by_script(text: str) -> Counter[str]:
-    """How many letters of each script a text has, those of a script that is not known here under an empty name."""
+    """Return the number of letters of each script in a text.
+
+    Letters of unknown scripts are counted under an empty name.
+    """
     counts = Counter({name: len(pattern.findall(text)) for name, pattern in _LETTERS.items()})
     counts[""] = max(0, len(_OTHER.findall(text)) - counts.total())
     return +counts
 
 
 def script_of(text: str) -> str:
-    """The script that at least half of a text's letters are of; empty where it has none, or they are of several.
+    """Return the script of at least half of a text's letters.
+
+    It is empty where the text has no letters or no script has half of them.
 
     >>> from core.languages.scripts import script_of
     >>> script_of("東京タワーはどこですか"), script_of("北京大学 (PKU)"), script_of("Кто это?"), script_of("1999")

@@ -1,4 +1,4 @@
-"""Normalise texts of people, so that two ways to write the same compare as equal.
+"""Normal forms of texts, so that different spellings of the same text compare as equal.
 
 All comparisons of names, answers, titles and search words go through one of these forms:
 
@@ -19,7 +19,8 @@ Arabic and Hebrew, are left out. Dotted and dotless I of Turkish are one letter.
 
 Values that differ stay different. Superscripts stay superscripts, so that x² is not x2 and 10⁶
 is not 106; 10^6 is 10⁶. Subscripts behind a letter are digits (CO₂ is CO2), others stay. A
-fraction is its numerator, a slash and its denominator (½ is 1/2). Circled and bracketed numbers stay.
+fraction is its numerator, a slash and its denominator (½ is 1/2). Circled and bracketed numbers
+stay.
 
 A mark between two digits stays where it makes another number of them: 3.5 is 3,5 and not 35, and
 5-10 is not 510. Marks before groups of three digits group thousands and are left out, and so are
@@ -36,18 +37,19 @@ from functools import lru_cache
 
 from core.languages.scripts import UNSPACED, UNSPACED_LETTERS
 
-MAX_CACHED_CHARACTERS = 200  # of a text whose forms are remembered with those of other names
-LOOKED_BACK = 16  # characters before a number, to tell a minus from a dash
-MAX_PATTERN_LETTERS = 24  # of a word by which rows are sought
+MAX_CACHED_CHARACTERS = 200  # longest text in the cache of names; texts have a smaller one
+LOOKED_BACK = 16  # characters before a number that tell a minus from a dash
+MAX_PATTERN_LETTERS = 24  # letters of a word in the pattern that selects rows
 
-# over and under letters
+# Marks over and under letters.
 SIGNS = "".join(
     chr(code) for code in range(0x0300, 0x1A00) if unicodedata.category(chr(code)) in ("Mn", "Mc")
 )
 # Vowels and lengtheners that are seldom written.
 MARKS = re.compile("[\u0640\u0610-\u061a\u064b-\u065f\u0670\u0591-\u05bd\u05bf-\u05c7]")
 
-APOSTROPHES = "'`´‘’‚‛′‵ʹʻʼʽʾʿ\u1fbd\u1fbfꞋꞌ՚׳"  # the last five: Greek, of languages of Mexico, Armenian, Hebrew
+# The last six: Greek (two), languages of Mexico (two), Armenian, Hebrew.
+APOSTROPHES = "'`´‘’‚‛′‵ʹʻʼʽʾʿ\u1fbd\u1fbfꞋꞌ՚׳"
 QUOTES = "“”„‟«»″‶〝〞〟״"
 OTHERS = {
     **dict.fromkeys(APOSTROPHES, "'"),
@@ -63,8 +65,8 @@ OTHERS = {
     "ı": "i",
     "\u034f": "",
 }
-STABLE_FORMS = ("<super>", "<sub>", "<circle>")  # decompositions that change what is said
-NOT_DECOMPOSED = "\u0e33\u0eb3"  # Thai and Lao am: a letter for everybody who writes it
+STABLE_FORMS = ("<super>", "<sub>", "<circle>")  # decompositions that would change the meaning
+NOT_DECOMPOSED = "\u0e33\u0eb3"  # Thai and Lao am, which count as one letter
 DIGITS, RAISED, LOW = "0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹", "₀₁₂₃₄₅₆₇₈₉"
 SUPERSCRIPTS = str.maketrans(f"{DIGITS}+-", f"{RAISED}⁺⁻")
 SUBSCRIPTS = str.maketrans(LOW, DIGITS)
@@ -73,7 +75,7 @@ INVISIBLE = (
     "\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff"
 )
 COMBINING = f"{SIGNS}\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\uff9e\uff9f"
-# A letter with all that is written on it: what `fold` reads together.
+# A letter with the marks on it, which `fold` reads as a unit.
 CLUSTER = re.compile(
     f"[^\\W\\d_][{COMBINING}{INVISIBLE}]*[₀-₉]+(?![0-9])|.[{COMBINING}{INVISIBLE}]*", re.DOTALL
 )
@@ -87,17 +89,18 @@ POWER = re.compile(r"\^\{?([+-]?[0-9]+)\}?")
 NUMBERS = re.compile(r"[0-9]+(?:[.,'/:~-][0-9]+)+")
 BETWEEN = re.compile(r"(?<=[0-9])[!-/:-@\[-`{-~]+(?=[0-9])")
 MINUS = re.compile(r"(?<![\w.)\]'\"%-])-(?=\.?[0-9])")
-POINTED = re.compile(r"(?<![^\s(\[$+-])\.(?=[0-9])")  # a decimal without its zero
+POINTED = re.compile(r"(?<![^\s(\[$+-])\.(?=[0-9])")  # the point of a decimal without its zero
 BULLET = re.compile(r"^(\s*)-(?=[0-9])", re.MULTILINE)
-# Marks that stay while punctuation is deleted, by control characters that no text has.
+# Control characters, which no text has, for marks that stay while punctuation is deleted.
 POINT, DASH, SLASH, COLON, OTHER = "\x01\x02\x03\x04\x05"
 SHOWN = ((POINT, "."), (DASH, "-"), (SLASH, "/"), (COLON, ":"), (OTHER, "'"))
 
-# What may stand between two letters of a word, as RE2 writes it: all but most letters and ASCII
-# digits. Few ranges, as each pattern is compiled for each column that is searched.
+# Characters between two letters of a word, in RE2's syntax: all but most letters and ASCII
+# digits. The ranges are few, as each pattern is compiled for each searched column.
 BETWEEN_LETTERS = (
-    "[^0-9A-Za-z\u0391-\u03f5\u0400-\u0481\u048a-\u052f\u05d0-\u05ea\u0620-\u063f\u0641-\u064a\u0671-\u06d3"
-    "\u0904-\u0939\u0e01-\u0e30\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]*"
+    "[^0-9A-Za-z\u0391-\u03f5\u0400-\u0481\u048a-\u052f\u05d0-\u05ea\u0620-\u063f\u0641-\u064a"
+    "\u0671-\u06d3\u0904-\u0939\u0e01-\u0e30\u3041-\u3096\u30a1-\u30fa"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]*"
 )
 PUNCTUATION = str.maketrans("", "", string.punctuation)
 # Symbols that are part of names: C++ is not C.
@@ -105,7 +108,7 @@ NAME_PUNCTUATION = str.maketrans("", "", "!\"'(),-./:;?[\\]_`{}")
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 UNSPACED_GAP = re.compile(f"(?<=[{UNSPACED_LETTERS}])\\s+(?=[{UNSPACED_LETTERS}])")
 UNSPACED_WORD = re.compile(f"[{UNSPACED_LETTERS}][{SIGNS}]*|[^{UNSPACED_LETTERS}]+")
-PAUSES = str.maketrans(dict.fromkeys("—―…", " "))  # marks that part words, though without blanks
+PAUSES = str.maketrans(dict.fromkeys("—―…", " "))  # marks that separate words without blanks
 
 
 def fold(text: str) -> str:
@@ -136,7 +139,7 @@ def signs(text: str) -> str:
 
 
 def fold_with_places(text: str) -> tuple[str, Sequence[int]]:
-    """Return a folded text, and the place in the text of each of its characters and of its end.
+    """Return a folded text, and the index in the text of each character and of the end.
 
     >>> from core.languages.spelling import fold_with_places
     >>> fold_with_places("ﬁ ﬂ")
@@ -153,7 +156,7 @@ def fold_with_places(text: str) -> tuple[str, Sequence[int]]:
 
 
 def place_behind(places: Sequence[int], end: int) -> int:
-    """Return where in a text the folded character before `end` ends."""
+    """Return the index in a text at which the folded character before `end` ends."""
     last = places[end - 1]
     while places[end] == last:
         end += 1
@@ -175,7 +178,9 @@ def unaccented(text: str) -> str:
 
 
 def written_forms(name: str) -> list[str]:
-    """Return a name as keyboards and as books write it, itself first, for programs that compare signs.
+    """Return a name in the forms of keyboards and of books, the given form first.
+
+    It serves programs that compare characters exactly.
 
     >>> from core.languages.spelling import written_forms
     >>> written_forms("Ann"), written_forms("O'Neil"), len(written_forms("Jo’Ann Stone–Hill"))
@@ -191,9 +196,10 @@ def written_forms(name: str) -> list[str]:
 
 
 def name_key(name: str) -> str:
-    """Return what names have in common that differ in case, typography and punctuation.
+    """Return a key that is equal for names that differ in case, typography and punctuation.
 
-    Symbols that are part of names stay, as in C++ and C#. Empty for a name without any letter.
+    Symbols that are part of names stay, as in C++ and C#. The key is empty for a name without any
+    letter.
 
     >>> from core.languages.spelling import name_key
     >>> name_key("The “Spider–Rock”, No. 2"), name_key("C++"), name_key("1984.0"), name_key("3.5")
@@ -203,12 +209,12 @@ def name_key(name: str) -> str:
 
 
 def normalize(text: str) -> str:
-    """Return a text as answers are compared.
+    """Return a text in the form in which answers are compared.
 
-    Case and typography are folded, punctuation of all scripts and ASCII symbols deleted, then the words
-    a, an, the; blanks are squeezed, and left out between letters of scripts without blanks. Deleting
-    punctuation joins words: "U.S." becomes "us". Of ASCII texts this is SQuAD's normalisation but for
-    marks between digits.
+    Case and typography are folded. Punctuation of all scripts and ASCII symbols are deleted, then
+    the words a, an, the. Blanks are squeezed, and removed between letters of scripts without
+    blanks. Deleting punctuation joins words: "U.S." becomes "us". For ASCII texts this is SQuAD's
+    normalisation, except for marks between digits.
 
     >>> from core.languages.spelling import normalize
     >>> normalize("The U.S."), normalize("“The Heron”"), normalize("北京大学。"), normalize("1,984.0")
@@ -226,7 +232,7 @@ _normalized_text = lru_cache(64)(_normalize)
 
 
 def answer_words(text: str) -> list[str]:
-    """Return the words of a text as answers are compared word by word.
+    """Return the words of a text for comparing answers word by word.
 
     Each letter of a script without blanks is a word, as in the scorers of DRCD and CMRC.
 
@@ -246,7 +252,8 @@ def holds(text: str, wanted: str) -> bool:
     A number is not found within another one: 12 is neither in 2012 nor in 12.5.
 
     >>> from core.languages.spelling import holds
-    >>> holds("on 31 may 1984", "1984"), holds("in 2012", "12"), holds("3.5 m", "3"), holds("10⁶", "10")
+    >>> (holds("on 31 may 1984", "1984"), holds("in 2012", "12"), holds("3.5 m", "3"),
+    ...  holds("10⁶", "10"))
     (True, False, False, False)
     """
     at = text.find(wanted)
@@ -260,7 +267,7 @@ def holds(text: str, wanted: str) -> bool:
 
 
 def holds_words(text: str, words: str) -> bool:
-    """Return whether a text contains each of the words that a person typed to search.
+    """Return whether a text contains each of the words that a user typed to search.
 
     >>> from core.languages.spelling import holds_words
     >>> holds_words("Jo’Ann O’Neil", "o'neil JO"), holds_words("Ann", "ann bob")
@@ -272,10 +279,10 @@ def holds_words(text: str, words: str) -> bool:
 
 @lru_cache(1 << 10)
 def row_pattern(wanted: str) -> str:
-    """Return a pattern of RE2 that finds every text in which `holds` finds a normalised answer.
+    """Return an RE2 pattern that finds every text in which `holds` finds a normalised answer.
 
-    It may find others. Case is to be ignored. It looks for the longest word, whatever is written
-    between its letters; empty where the answer has no letter.
+    It may find others. Case has to be ignored. It looks for the longest word, with any characters
+    between its letters. It is empty where the answer has no letter.
     """
     words = ("".join(filter(str.isalnum, word)) for word in wanted.split())
     word = max(words, key=len, default="")[:MAX_PATTERN_LETTERS]
@@ -298,7 +305,7 @@ def row_pattern(wanted: str) -> str:
 
 @lru_cache(1)
 def _forms() -> tuple[dict[str, str], frozenset[str]]:
-    """Return the characters that are read as each letter, and what single characters are read as several."""
+    """Return the characters that are read as each letter, and the read forms of several letters."""
     found = {digit: [raised, low] for digit, raised, low in zip(DIGITS, RAISED, LOW)}
     found |= {raised: [digit] for digit, raised in zip(DIGITS, RAISED)}  # 10^6 is 10⁶
     several = set()
@@ -344,7 +351,7 @@ def _unpunctuated(text: str, punctuation: dict[int, int | None]) -> str:
 
 
 def _numbers(text: str) -> str:
-    """Return a folded text with numbers in one form; marks that belong to them are control characters."""
+    """Return a folded text with numbers in one form; their marks become control characters."""
     if "^" in text:
         text = POWER.sub(lambda found: found[1].translate(SUPERSCRIPTS), text)
     if "\n" in text:
@@ -373,7 +380,7 @@ def _number(found: re.Match[str]) -> str:
 
 
 def _groups(digits: list[str], marks: Iterable[str]) -> bool:
-    """Return whether equal marks part groups of three digits, or of two and three as in India."""
+    """Return whether equal marks separate groups of three digits, or two and three as in India."""
     kinds = set(marks)
     if len(kinds) != 1 or not kinds <= {".", ",", "'"}:
         return False
@@ -388,13 +395,13 @@ def _groups(digits: list[str], marks: Iterable[str]) -> bool:
 
 
 def _goes_on(text: str, start: int, end: int) -> bool:
-    """Return whether the number at either edge of a stretch is part of a longer one."""
+    """Return whether the number at either edge of a span is part of a longer one."""
     if _digit(text[start]):
         before = text[max(0, start - LOOKED_BACK) : start]
         if _digit(before[-1:]) or before[-1:] == "." and _digit(before[-2:-1]):
             return True
         if before[-1:] == "-" and not _digit(before[:-1].rstrip()[-1:]):
-            return before[-2:-1] in ("", " ")  # a minus
+            return before[-2:-1] in ("", " ")  # the mark is a minus
     behind = text[end : end + 2]
     return _digit(text[end - 1]) and (
         _digit(behind[:1]) or behind[:1] == "." and _digit(behind[1:2])
@@ -431,7 +438,7 @@ def _invisible(sign: str) -> bool:
 
 @lru_cache(1 << 16)
 def _plain(sign: str) -> str:
-    """Return what one character is written as in all its forms, case aside."""
+    """Return the common form of a character, apart from case."""
     if sign in OTHERS:
         return OTHERS[sign]
     category = unicodedata.category(sign)

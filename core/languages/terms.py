@@ -1,4 +1,7 @@
-"""The words of a text by which it is searched: case-folded, cut where a script puts no blanks, and stemmed but in English."""
+"""Search words of a text: case-folded, split in scripts without blanks, and stemmed.
+
+English words are not stemmed.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,20 @@ from core.languages.scripts import UNSPACED_LETTERS
 from core.languages.spelling import SIGNS, fold
 
 WORD = re.compile(r"[^\W_]+")
-LETTER = f"{UNSPACED_LETTERS}\uac00-\ud7af"  # of scripts whose words are cut into letters: those without blanks, and Korean, of long words
+# Letters of scripts whose words are split into letters: those without blanks, and Korean, whose
+# words are long.
+LETTER = f"{UNSPACED_LETTERS}\uac00-\ud7af"
 PARTS, LETTERS = re.compile(f"[{LETTER}]+|[^{LETTER}]+"), re.compile(f"[{LETTER}]")
 MARKED_WORD = rf"(?:[^\W_]|[{SIGNS}])+"
 MARKED, WORDS = re.compile(f"[{SIGNS}]"), re.compile(MARKED_WORD)
 CONTENT = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff々〇ァ-ヶー]+|[a-z0-9]+")
-STEMS = 1 << 16  # words whose stems are remembered
+STEMS = 1 << 16  # words whose stems are cached
 
 
 def plain_words(text: str) -> list[str]:
-    """The case-folded words of a text, split at everything that is neither letter nor digit; a mark over or under a letter is of its word.
+    """Return the case-folded words of a text, split at all characters but letters and digits.
+
+    Marks over or under a letter belong to its word.
 
     >>> from core.languages.terms import plain_words
     >>> plain_words("who.directed_by -> X"), plain_words("हिन्दी में"), plain_words("كَتَبَ")
@@ -33,8 +40,10 @@ def plain_words(text: str) -> list[str]:
 
 
 def terms(text: str, code: str = "") -> list[str]:
-    """The words of a text, for search: in a script that writes no blanks (and in Korean) each letter and each pair of neighbours; in a
-    language with a stemmer, English aside, their stems.
+    """Return the words of a text for search.
+
+    In scripts without blanks, and in Korean, they are each letter and each pair of neighbours. In a
+    language with a stemmer, except English, they are stems.
 
     >>> from core.languages.terms import terms
     >>> terms("Scrooge's 圣诞节"), terms("Die Brücken der Stadt", "de")
@@ -59,11 +68,14 @@ def _cut(word: str) -> list[str]:
 
 
 def content_words(text: str, code: str) -> list[str]:
-    """The words of a text in a language that say what it is about, case-folded: without function and question words. In a script without
-    blanks as rjieba cuts Chinese where it is installed, else what lies between these words.
+    """Return the case-folded words of a text without function words and question words.
+
+    Chinese is split by rjieba if it is installed. Other scripts without blanks are split at
+    function words and question words.
 
     >>> from core.languages.terms import content_words
-    >>> content_words("Welche Brücke führt über den Fluss?", "de"), content_words("東京タワーはどこにありますか", "ja")
+    >>> (content_words("Welche Brücke führt über den Fluss?", "de"),
+    ...  content_words("東京タワーはどこにありますか", "ja"))
     (['brücke', 'führt', 'fluss'], ['東京タワー'])
     """
     known = language(code)
@@ -76,14 +88,14 @@ def content_words(text: str, code: str) -> list[str]:
 def _unspaced_words(text: str, known: Language) -> list[str]:
     if known.code == "zh" and (cutter := _chinese()):
         return [word for word in cutter.cut(text) if WORD.fullmatch(word)]
-    # content words are in Chinese characters and katakana, what joins them in hiragana
+    # Content words are in Chinese characters and katakana, function words in hiragana.
     if known.code == "ja":
         return CONTENT.findall(_without(text, known))
     return plain_words(_without(text, known))
 
 
 def _without(text: str, known: Language) -> str:
-    """A text with blanks in the place of question and function words."""
+    """Replace question words and phrases in a text by blanks."""
     return re.sub(
         "|".join(map(re.escape, sorted(known.asks, key=len, reverse=True))) or "$^", " ", text
     )
@@ -91,7 +103,7 @@ def _without(text: str, known: Language) -> str:
 
 @cache
 def _chinese() -> Any:
-    """rjieba, which cuts Chinese by a dictionary; None where it is not installed."""
+    """Return rjieba, which splits Chinese by a dictionary; None where it is not installed."""
     try:
         import rjieba
     except ImportError:
@@ -100,7 +112,9 @@ def _chinese() -> Any:
 
 
 def stemmed(word: str, code: str) -> str:
-    """A word without its endings, by the Snowball stemmer of a language; as it is where there is none, and in English.
+    """Return the stem of a word by the Snowball stemmer of a language.
+
+    In English, and without a stemmer, the word is returned unchanged.
 
     >>> from core.languages.terms import stemmed
     >>> stemmed("gebaut", "de"), stemmed("построил", "ru"), stemmed("directed", "en")
@@ -112,7 +126,10 @@ def stemmed(word: str, code: str) -> str:
 
 @cache
 def _stemmer(code: str) -> Any:
-    """A stemmer that remembers; None for English, whose rules are the graphs' own, and where snowballstemmer is absent."""
+    """Return a stemmer with a cache; None for English and where snowballstemmer is absent.
+
+    English has no stemmer here, as graphs have stemming rules of their own.
+    """
     known = language(code)
     if known is None or not known.stemmer:
         return None

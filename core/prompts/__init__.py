@@ -1,4 +1,4 @@
-"""The prompts as data, read once."""
+"""The prompts of language models, which are read from data files once."""
 
 from __future__ import annotations
 
@@ -15,32 +15,33 @@ from core.languages import is_english, language_of_question
 from core.languages.language import name_of
 
 FOLDER = Path(__file__).parent
-# prompts of `messages` whose reply is an answer, or what it is made of
+# Prompts of `messages` whose reply is an answer or a part of one, by file.
 ANSWERING = {
     "passages": ("context", "numbered", "thought"),
     "texts": ("tables", "map", "reduce"),
     "evidence": ("answer",),
 }
-PLACE = re.compile(r"\{([a-z_]{1,40})\}")  # {question} of a template
-# between a template's system message and what the user says
+PLACE = re.compile(r"\{([a-z_]{1,40})\}")  # a placeholder such as {question}
+# The line between a template's system message and its user message.
 PARTS = re.compile(r"^---[ \t]{0,40}$", re.MULTILINE)
-LONGEST_TEMPLATE = 6_000  # characters, as a line that holds one lies in an address
+# Characters of a template. A line of operators that contains it has to fit in a web address.
+LONGEST_TEMPLATE = 6_000
 OWN_SOURCE = "a template of your own"
 
 
 @cache
 def prompts(file: str) -> dict[str, dict[str, Any]]:
-    """Every prompt of `core/prompts/FILE.toml` by name."""
+    """Return every prompt of `core/prompts/FILE.toml` by name."""
     return tomllib.loads((FOLDER / f"{file}.toml").read_text("utf-8"))
 
 
 def choosing_prompts() -> tuple[str, ...]:
-    """The names of the prompts by which a language model picks from a list."""
+    """Return the names of the prompts by which a language model chooses from a list."""
     return tuple(name for name, row in prompts("choose").items() if "replies" in row)
 
 
 def digest() -> str:
-    """A text that changes with any prompt."""
+    """Return a text that changes with any prompt."""
     whole = hashlib.sha256()
     for file in sorted(FOLDER.glob("*.toml")):
         whole.update(file.read_bytes())
@@ -48,7 +49,9 @@ def digest() -> str:
 
 
 def system(prompt: dict[str, Any], abstract: bool = False) -> str:
-    """The system message of a prompt; for an abstract question without its words on short answers, which are under `short`.
+    """Return the system message of a prompt.
+
+    For an abstract question, its words on short answers are removed, which are under `short`.
 
     >>> from core.prompts import prompts, system
     >>> system(prompts("answer")["question-in-words"], abstract=True)
@@ -62,10 +65,17 @@ def system(prompt: dict[str, Any], abstract: bool = False) -> str:
 def messages(
     file: str, name: str, abstract: bool = False, /, **values: str
 ) -> tuple[dict[str, str], ...]:
-    """A prompt's system and user message, their places filled; as it is put to an abstract question where that is so.
+    """Return a prompt's system and user message with their placeholders filled.
+
+    Parameters
+    ----------
+    file, name : the file of the prompt and its name.
+    abstract : True for an abstract question.
+    values : the texts of the placeholders.
 
     >>> from core.prompts import messages
-    >>> messages("stop", "sufficient", paths="A -> r1 -> C", question="where")[1]["content"].splitlines()[:4]
+    >>> messages("stop", "sufficient", paths="A -> r1 -> C",
+    ...     question="where")[1]["content"].splitlines()[:4]
     ['Facts:', 'A -> r1 -> C', '', 'Question: where']
     """
     prompt = prompts(file)[name]
@@ -79,14 +89,19 @@ def messages(
 def with_examples(
     file: str, prompt: dict[str, Any], shots: int, abstract: bool = False, /, **values: str
 ) -> tuple[dict[str, str], ...]:
-    """A prompt's messages with its first `shots` solved examples: a turn each, or all in the user's message where the prompt has a text
-    `with_examples` for them. `examples` may be the name of the prompt of the same file whose they are.
+    """Return a prompt's messages with its first `shots` solved examples.
+
+    Each example is a turn of the conversation. If the prompt has a text `with_examples`, all are in
+    the user message. The prompt's `examples` may be the name of another prompt of the same `file`,
+    whose examples are used. `values` are the texts of the placeholders.
 
     >>> from core.prompts import prompts, with_examples
     >>> prompt = prompts("answer")["walk-and-retrieve"]
-    >>> [one["role"] for one in with_examples("answer", prompt, 1, question="where", paths="A is in B")]
+    >>> [one["role"] for one
+    ...     in with_examples("answer", prompt, 1, question="where", paths="A is in B")]
     ['system', 'user', 'assistant', 'user']
-    >>> with_examples("answer", prompts("answer")["lego-graphrag"], 1, question="where", paths="A -> r1 -> C")[1]["content"][:10]
+    >>> with_examples("answer", prompts("answer")["lego-graphrag"], 1, question="where",
+    ...     paths="A -> r1 -> C")[1]["content"][:10]
     '# Examples'
     """
     examples = prompt.get("examples", ())
@@ -108,10 +123,13 @@ def with_examples(
 
 
 def answered_in(sent: tuple[dict[str, str], ...], question: str) -> tuple[dict[str, str], ...]:
-    """The messages with the language to answer in, where the question is clearly in another than English: English prompts stay as they are.
+    """Add the language of the answer to the messages, if the question is clearly not in English.
+
+    For English questions the messages are unchanged.
 
     >>> from core.prompts import answered_in
-    >>> sent = ({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Wer baute den Turm?"})
+    >>> sent = ({"role": "system", "content": "Be brief."},
+    ...     {"role": "user", "content": "Wer baute den Turm?"})
     >>> answered_in(sent, "Wer baute den Turm?")[0]["content"]
     'Be brief. Answer in German, the language of the question.'
     """
@@ -122,7 +140,7 @@ def answered_in(sent: tuple[dict[str, str], ...], question: str) -> tuple[dict[s
 
 
 def instructed(sent: Iterable[Mapping[str, str]], sentence: str) -> tuple[dict[str, str], ...]:
-    """The messages with a sentence more at the end of the system message, which is made where there is none."""
+    """Append a sentence to the system message, which is created where there is none."""
     first, *rest = map(dict, sent)
     if first["role"] != "system":
         return {"role": "system", "content": sentence}, first, *rest
@@ -130,7 +148,7 @@ def instructed(sent: Iterable[Mapping[str, str]], sentence: str) -> tuple[dict[s
 
 
 def places_of(template: str) -> set[str]:
-    """The names of a template's places.
+    """Return the names of a template's placeholders.
 
     >>> from core.prompts import places_of
     >>> sorted(places_of('{paths} as {"json": 1}: {question}'))
@@ -140,8 +158,11 @@ def places_of(template: str) -> set[str]:
 
 
 def own_prompt(template: str, places: Iterable[str]) -> dict[str, Any]:
-    """The prompt of a person's own template: what is before a line `---` is the system message, the rest what the user says. Raises
-    BadParameter for one without {question}, with a place that is none of `places`, or too long.
+    """Return the prompt of a user's template.
+
+    The text before a line `---` is the system message, and the rest is the user message. Raises
+    BadParameter for a template without {question}, with a placeholder that is not in `places`, or
+    too long.
 
     >>> from core.prompts import own_prompt
     >>> own_prompt("Be brief.\\n---\\n{paths}\\nQ: {question}", ("question", "paths"))
@@ -156,18 +177,22 @@ def own_prompt(template: str, places: Iterable[str]) -> dict[str, Any]:
     if strange := sorted(named - set(known)):
         all_places = ", ".join(f"{{{name}}}" for name in known)
         raise BadParameter(
-            f"The template has a place {{{strange[0]}}} that nothing fills; there are {all_places}.{nearest(strange[0], known)}"
+            f"The template has a place {{{strange[0]}}} that nothing fills; there are "
+            f"{all_places}.{nearest(strange[0], known)}"
         )
     if "question" not in named:
         raise BadParameter(
-            "The template does not say {question}, so the language model would not know what is asked."
+            "The template does not say {question}, so the language model would not know what is "
+            "asked."
         )
     *head, user = PARTS.split(template, maxsplit=1)
     return {"system": "".join(head).strip(), "user": user.strip(), "source": OWN_SOURCE}
 
 
 def filled(template: str, **values: str) -> str:
-    """The template with its places filled, all in one go: braces in what is filled in stay as they are.
+    """Fill the placeholders of a template.
+
+    All are filled at once, so braces in the filled texts are kept.
 
     >>> from core.prompts import filled
     >>> filled('{question} as {"json": 1}', question="who is {name}", name="Ann")
@@ -179,12 +204,12 @@ def filled(template: str, **values: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A text on one line, with single spaces, as prompts list them."""
+    """Return a text on one line, with single spaces, as prompts list them."""
     return " ".join(text.split())
 
 
 def numbered(texts: Iterable[str]) -> str:
-    """Texts as a numbered list, one a line, from 1.
+    """Return texts as a numbered list, one a line, from 1.
 
     >>> from core.prompts import numbered
     >>> print(numbered(["directed_by", "has genre"]))

@@ -1,4 +1,4 @@
-"""The known answers in a row of a question set, each of which may go by several names."""
+"""The known answers in a row of a question set, each with one or several names."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from core.questions.values import listed
 
 SHORT, PAIRS = "short_answers", "qa_pairs"
-ALIASES = ("answer_aliases", "alt_ans")  # other names of a single answer: MuSiQue's, CRAG's
-# usual keys of an answer, beside `answer`; the last are those of tools that evaluate
+ALIASES = ("answer_aliases", "alt_ans")  # other names of a single answer (MuSiQue, CRAG)
+# Usual keys of an answer besides `answer`. The last ones belong to evaluation tools.
 ONE = (
     "gold_answer",
     "ground_truth",
@@ -21,25 +21,39 @@ ONE = (
     "expected",
     "ideal",
 )
-ANY = ("possible_answers", "golden_answers")  # lists of names of one answer: PopQA's, FlashRAG's
-# keys of the name in an answer that is an object
+ANY = ("possible_answers", "golden_answers")  # lists of names of one answer (PopQA, FlashRAG)
+# Keys of the first name of an answer that is an object.
 NAMES = ("value", "answer", "name", "text", "spans")
-ALSO = ("aliases", "alias")  # and of its other names
-OBJECT = ("obj", "o_wiki_title", "o_aliases")  # names of the same in PopQA
+ALSO = ("aliases", "alias")  # keys of the other names of such an answer
+OBJECT = ("obj", "o_wiki_title", "o_aliases")  # keys of an answer's names in PopQA
 Known = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
 
 
 def known_answers(
     row: Mapping[str, Any], keys: Iterable[str], text: Callable[[Any, str], str]
 ) -> Known:
-    """The answers of a row by their first names, and the groups of names, which are empty where each answer has one name.
+    """Return the answers of a row by their first names, and their groups of names.
 
-    `short_answers` is a list of groups, a group for each part of the answer (ALCE), or one group; ALCE's own files have it in each of
-    their `qa_pairs`. Else the answers are under the first of `keys` that is there, where a list in the list is a group (QAMPARI); to a
-    single one come those under `ALIASES`. A list under one of `ANY` is one group. `text` makes a text of what is under a key, or raises.
+    The groups are empty where each answer has one name.
+
+    `short_answers` is a list of groups, one for each part of the answer (ALCE), or one group.
+    ALCE's own files have it in each of their `qa_pairs`. Else the answers are under the first of
+    `keys` that has a value. A list inside that list is a group (QAMPARI). A single answer also gets
+    the names under `ALIASES`. A list under one of `ANY` is one group.
+
+    Parameters
+    ----------
+    row : a row of a question set.
+    keys : the keys that may hold the answers, in order of preference.
+    text : converts a value and its key to a text, or raises.
+
+    Returns
+    -------
+    The first name of each answer, and all names of each answer.
 
     >>> from core.questions.answers import known_answers
-    >>> known_answers({"short_answers": [["Daei", "Ali Daei"], ["Bican"]]}, ("answers",), lambda value, key: value)
+    >>> known_answers({"short_answers": [["Daei", "Ali Daei"], ["Bican"]]}, ("answers",),
+    ...     lambda value, key: value)
     (('Daei', 'Bican'), (('Daei', 'Ali Daei'), ('Bican',)))
     >>> known_answers({"answers": ["Ann", "Bob"]}, ("answers",), lambda value, key: value)
     (('Ann', 'Bob'), ())
@@ -58,7 +72,7 @@ def known_answers(
 
 
 def _groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list[list[Any]]]:
-    """The key under which the answers are, and the groups there, their names as they are in the file."""
+    """Return the key of the answers, and their groups of names as the file has them."""
     pairs = [
         pair[SHORT]
         for pair in listed(row.get(PAIRS))
@@ -85,9 +99,10 @@ def _groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list[list
 
 
 def _groups_in(value: Any) -> list[list[Any]]:
-    """The groups of names in what a row has as its answers: texts, lists of names, objects, or yes and no.
+    """Return the groups of names in an answer field: texts, lists of names, objects, or booleans.
 
-    Texts in objects are one answer as several people gave it (SQuAD, NarrativeQA); other objects are an answer each (TriviaQA).
+    Objects with texts are one answer as several people gave it (SQuAD, NarrativeQA). Any other
+    object is an answer of its own (TriviaQA).
     """
     found = listed(value) if isinstance(value, Mapping) else _listed(value)
     if found and all(
@@ -98,7 +113,7 @@ def _groups_in(value: Any) -> list[list[Any]]:
 
 
 def _names_in(value: Any) -> list[Any]:
-    """The names of one answer; an object without any is left as it is."""
+    """Return the names of one answer; an object without names is kept unchanged."""
     if isinstance(value, bool):
         return ["yes" if value else "no"]
     if not isinstance(value, Mapping):

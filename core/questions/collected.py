@@ -1,4 +1,4 @@
-"""Questions as they are kept of a file: each with an id of its own, and all of them within a bound of memory."""
+"""The questions collected from one file, with unique ids and within a memory bound."""
 
 from __future__ import annotations
 
@@ -11,27 +11,35 @@ from core.errors import BadInput
 from core.io.files import size_text
 from core.types import Question
 
-MAX_BYTES = 1 << 28  # bytes of memory that the questions of one file may take
-MOST_NAMES = 1_000  # of keys or columns
-# bytes of a question and its two tuples, of a name in one, and of a name's row in the table
+MAX_BYTES = 1 << 28  # memory for the questions of one file, in bytes
+MOST_NAMES = 1_000  # keys or columns of a file that are noted
+# Memory in bytes of a question with its two tuples, of a name in a tuple, and of an entry in the
+# table of names.
 EACH, EACH_NAME, EACH_ROW = (280, 8, 100)
 
 
 class Collected:
-    """The questions of a file so far. A name that comes again is held once, as answers do in most sets."""
+    """The questions read from a file so far.
+
+    A name that occurs again is stored once, as most sets repeat their answers.
+    """
 
     def __init__(self, file: str, name: str, hops: int | None):
         self.file, self.name, self.hops = file, name, hops
         self.questions: list[Question] = []
-        self.seen: set[str] = set()  # the keys or columns that were read
-        self.there: dict[str, None] = {}  # those that hold something
-        self.unanswerable = 0  # questions that the file marks so, and that were left out
+        self.seen: set[str] = set()  # keys or columns that were read
+        self.there: dict[str, None] = {}  # keys or columns with a value, in their order
+        self.unanswerable = 0  # questions marked as unanswerable, which are left out
         self._ids: Counter[str] = Counter()
         self._names: dict[str, str] = {}
         self._bytes = 0
 
     def add(self, where: str, question: Question) -> None:
-        """Add one, found at `where` in the file. Raises BadInput once they take more than `MAX_BYTES` bytes of memory."""
+        """Add a question that was found at `where` in the file.
+
+        An id that occurs again gets its place in the file appended. Raises BadInput once the
+        questions take more than `MAX_BYTES` bytes of memory.
+        """
         place = f"{self.name}-{where.split()[-1]}"
         own_id = question.id or place
         self._ids[own_id] += 1
@@ -50,8 +58,10 @@ class Collected:
         self._bytes += sum(getsizeof(group) for group in aliases)
         if self._bytes > MAX_BYTES:
             raise BadInput(
-                f"{self.file}, {where}: the questions up to here take more than {size_text(MAX_BYTES)} of memory; "
-                f"that is more than can be kept. Split the file: {len(self.questions):,} questions fit."
+                f"{self.file}, {where}: the questions up to here take more than "
+                f"{size_text(MAX_BYTES)} of memory; "
+                f"that is more than can be kept. Split the file: {len(self.questions):,} "
+                "questions fit."
             )
         hops = question.hops or self.hops
         self.questions.append(
@@ -59,11 +69,11 @@ class Collected:
         )
 
     def ignored(self) -> tuple[str, ...]:
-        """The keys or columns that hold something and were not read, in the order in which they came."""
+        """Return the keys or columns with a value that were not read, in their order."""
         return tuple(name for name in self.there if name not in self.seen)
 
     def left_out(self) -> tuple[str, ...]:
-        """A sentence for each kind of question that was left out."""
+        """Return a sentence about the questions that were left out; empty where none was."""
         if self.unanswerable == 1:
             what = "1 question that is"
         else:
@@ -73,7 +83,7 @@ class Collected:
         return ()
 
     def note(self, names: Iterable[str]) -> None:
-        """Some keys or columns hold something; no more than `MOST_NAMES` of them are noted."""
+        """Note that keys or columns have a value, up to `MOST_NAMES` of them."""
         if len(self.there) < MOST_NAMES:
             self.there.update(dict.fromkeys(names))
 

@@ -1,4 +1,4 @@
-"""Forms in which published sets and tools of evaluation write questions, as rows with the usual keys."""
+"""Rows of published question sets and evaluation tools, converted to the usual keys."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ from typing import Any
 
 from core.questions.values import Row, listed
 
-NESTED = "questions"  # the key of several questions in one row, as QuALITY has them
+NESTED = "questions"  # key of several questions in one row (QuALITY)
 ASKED = ("question", "query", "user_input", "input", "prompt", "text")
 ANSWERED = ("answer", "expected_output", "reference", "expected", "output", "response", "text")
 INPUTS = ("inputs", "input")  # keys of objects that hold a question
-# and of those that hold what is right
+# Keys of objects that hold a known answer.
 OUTPUTS = (
     *("outputs", "expected_output", "expected_outputs", "reference_outputs", "expected"),
     *("expectations", "output"),
 )
-CONTEXTS = ("reference_contexts", "reference_context")  # texts that an answer rests on
+CONTEXTS = ("reference_contexts", "reference_context")  # keys of the evidence texts
 RENAMED = frozenset({*INPUTS, *OUTPUTS, *CONTEXTS, "user_input"})
 CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-USERS = frozenset({"user", "human"})  # who asks in a conversation
-HOP = re.compile(r"\A<\d+-hop>\s*")  # in front of the contexts of RAGAS
-ANSWERABLE = "answerable"  # the key by which a set marks questions that have no answer
+USERS = frozenset({"user", "human"})  # roles that ask in a conversation
+HOP = re.compile(r"\A<\d+-hop>\s*")  # prefix of the contexts of RAGAS
+ANSWERABLE = "answerable"  # key that marks questions without an answer
 
 
 def usual_name(name: str) -> str:
-    """The name of a key or column as the question sets of the field write it.
+    """Return the usual name of a key or column of a question set.
 
     >>> from core.questions.forms import usual_name
-    >>> usual_name("expectedOutput"), usual_name("inputs.question"), usual_name("User Input"), usual_name("outputs.output")
+    >>> (usual_name("expectedOutput"), usual_name("inputs.question"), usual_name("User Input"),
+    ...  usual_name("outputs.output"))
     ('expected_output', 'question', 'user_input', 'answer')
     """
     first, dot, rest = name.strip().partition(".")
@@ -42,13 +43,16 @@ def usual_name(name: str) -> str:
 
 
 def rows_within(row: Row) -> list[Row]:
-    """The questions of a row with the usual keys: itself, or those that it holds, each with what the row says of all of them.
+    """Return the questions of a row as rows with the usual keys.
 
-    Several questions are under `questions` (QuALITY), or in the `paragraphs` of SQuAD; LlamaIndex keeps `queries` by their ids. The
-    question and the answer may be in objects of their own (LangSmith, Langfuse).
+    The result is the row itself, or the questions that it holds, each with the values that all of
+    them share. Several questions are under `questions` (QuALITY) or in the `paragraphs` of SQuAD.
+    LlamaIndex maps ids to `queries`. Question and answer may be in objects of their own (LangSmith,
+    Langfuse).
 
     >>> from core.questions.forms import rows_within
-    >>> rows_within({"article": "Once.", "questions": [{"question": "When?"}, {"question": "Who?"}]})
+    >>> rows_within({"article": "Once.",
+    ...     "questions": [{"question": "When?"}, {"question": "Who?"}]})
     [{'article': 'Once.', 'question': 'When?'}, {'article': 'Once.', 'question': 'Who?'}]
     >>> rows_within({"inputs": {"question": "Who?"}, "outputs": {"answer": "Ann"}})
     [{'question': 'Who?', 'answer': 'Ann'}]
@@ -65,13 +69,13 @@ def rows_within(row: Row) -> list[Row]:
 
 
 def _objects(value: Any) -> list[Row]:
-    """The objects of a list of nothing else; else none."""
+    """Return a list that holds objects only; any other value gives an empty list."""
     found = value if isinstance(value, list) else []
     return found if all(isinstance(one, Mapping) for one in found) else []
 
 
 def _of_squad(row: Row) -> Iterator[Row]:
-    """The questions of an article of SQuAD, each with its paragraph."""
+    """Yield the questions of a SQuAD article, each with its paragraph."""
     for paragraph in row["paragraphs"]:
         for asked in listed(paragraph.get("qas")):
             if isinstance(asked, Mapping):
@@ -81,7 +85,7 @@ def _of_squad(row: Row) -> Iterator[Row]:
 
 
 def _of_llama_index(row: Row) -> Iterator[Row]:
-    """The queries of an EmbeddingQAFinetuneDataset, each with the texts of its relevant nodes."""
+    """Yield the queries of an EmbeddingQAFinetuneDataset with the texts of their relevant nodes."""
     texts = row.get("corpus")
     texts = texts if isinstance(texts, Mapping) else {}
     for id, query in row["queries"].items():
@@ -90,7 +94,7 @@ def _of_llama_index(row: Row) -> Iterator[Row]:
 
 
 def _unfolded(row: Row) -> Row:
-    """A row of which the objects that hold the question and the answer are part, under usual names."""
+    """Flatten the objects that hold the question and the answer into the row, under usual names."""
     found: dict[str, Any] = {}
     for key, value in row.items():
         name = usual_name(str(key))
@@ -101,22 +105,25 @@ def _unfolded(row: Row) -> Row:
             known = "." in str(key) or name in RENAMED
             found.setdefault(name if known else key, asked_text(value) if name in ASKED else value)
     if "expected_output" in found and isinstance(found.get("context"), list):
-        found[CONTEXTS[0]] = found.pop("context")  # what DeepEval's answers rest on
+        found[CONTEXTS[0]] = found.pop("context")  # DeepEval's evidence texts
     return found
 
 
 def _object(value: Any) -> Row | None:
-    """The object that a value is, or that its text says; None where it is none."""
+    """Return the object that a value is or that its text encodes; None where there is none."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         value = next(iter(listed(value)), None)
     return value if isinstance(value, Mapping) else None
 
 
 def asked_text(value: Any) -> Any:
-    """The text in an object or a conversation that holds a question; any other value as it is.
+    """Return the text of an object or conversation that holds a question.
+
+    Any other value is returned unchanged.
 
     >>> from core.questions.forms import asked_text
-    >>> asked_text({"text": "Who?", "tokens": ["Who"]}), asked_text([{"role": "user", "content": "Why?"}])
+    >>> (asked_text({"text": "Who?", "tokens": ["Who"]}),
+    ...  asked_text([{"role": "user", "content": "Why?"}]))
     ('Who?', 'Why?')
     """
     if isinstance(value, Mapping):
@@ -132,7 +139,7 @@ def _is_turn(value: Any) -> bool:
 
 
 def contexts_of(row: Row) -> tuple[str, ...]:
-    """The texts that the answer of a row rests on, as RAGAS, DeepEval and LlamaIndex have them; none where it has none."""
+    """Return the evidence texts of a row, as RAGAS, DeepEval and LlamaIndex store them."""
     found = (value for key in CONTEXTS for value in listed(row.get(key)))
     return tuple(
         HOP.sub("", value).strip() for value in found if isinstance(value, str) and value.strip()

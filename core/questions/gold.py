@@ -1,4 +1,4 @@
-"""The passages in a row of a question set: those that it brings along, and those that its answer rests on."""
+"""Passages in a row of a question set: the ones included, and the ones an answer rests on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ GOLD = (
     ),
     *("supporting_docs", "supporting_documents", "article_ids", "cited_doc_ids", "evidence_list"),
 )
-"""Usual keys and columns of the documents that an answer rests on. `article_ids` are BSARD's, `cited_doc_ids` SciFact's, `evidence_list`
+"""Usual keys and columns of the documents that an answer rests on. `article_ids` are BSARD's, \
+`cited_doc_ids` SciFact's, `evidence_list`
 MultiHop-RAG's; `positive_ctxs` are those of DPR, `positive_passages` those of Tevatron."""
 FACTS, SUPPORTING = "supporting_facts", "is_supporting"
 PASSAGES = ("context", "contexts", "paragraphs", "search_results", "docs", "passages", "article")
@@ -39,18 +40,22 @@ TITLES, IDS = (
     ("title", "page_name", "name"),
     ("id", "doc_id", "docid", "_id", "document_id", "corpus_id"),
 )
-OWN_IDS = ("context_id", "article_id")  # of the one text of a row
+# Keys of the document's id in a row with a single text.
+OWN_IDS = ("context_id", "article_id")
 TEXTS, PAGES = (
     ("paragraph_text", "text", "sentences", "content", "passage", "body", "fact"),
     ("page_result", "page_snippet"),
 )
-SEVERAL = ","  # between ids that are numbers, as BSARD writes them
+SEVERAL = ","  # separates several numeric ids in one text (BSARD)
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A passage that a row brings along; `page` where its text is HTML, `whole` where it is the one text that the row's questions are
-    about."""
+    """A passage included in a row of a question set.
+
+    `page` is true where the text is HTML. `whole` is true where the passage is the row's only text
+    and all questions of the row are about it.
+    """
 
     title: str
     text: str
@@ -60,9 +65,12 @@ class Passage:
 
 
 def passages(row: Row) -> list[Passage]:
-    """The passages that a row brings along, under the first of `PASSAGES` that holds some: pairs of title and sentences (HotpotQA,
-    2WikiMultihopQA), objects (MuSiQue, HippoRAG, ALCE), pages (CRAG), or one text (UltraDomain, QuALITY). Raises Unfit for a row whose
-    passages are of no such form."""
+    """Return the passages included in a row, from the first of `PASSAGES` that has any.
+
+    Known forms are pairs of title and sentences (HotpotQA, 2WikiMultihopQA), objects (MuSiQue,
+    HippoRAG, ALCE), web pages (CRAG), and a single text (UltraDomain, QuALITY). Raises Unfit for
+    any other form.
+    """
     for key in PASSAGES:
         if isinstance(row.get(key), str) and not row[key].lstrip().startswith(("[", "{")):
             text, about = row[key], row.get("meta")
@@ -82,10 +90,17 @@ def passages(row: Row) -> list[Passage]:
 
 
 def gold_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
-    """The passages that the answer rests on, as the first of `keys` that holds some has them: ids or titles, or objects with them, one
-    with a text as its title and the text on lines of their own. Else the texts of its reference contexts, without a title (RAGAS), or
-    those marked in the row's passages: the titles of its
-    `supporting_facts` (HotpotQA), title and text of those that are `is_supporting` (MuSiQue), or the id of the one text of the row."""
+    """Return the passages that the answer of a row rests on.
+
+    The first source with a value is taken:
+
+    - the first of `keys` with a value: ids or titles, or objects with them. An object with a text
+      gives its title, a line break and the text.
+    - the reference contexts (RAGAS), as texts without a title.
+    - the titles in `supporting_facts` (HotpotQA).
+    - title and text of the included passages that are `is_supporting` (MuSiQue).
+    - the id of the row's only text.
+    """
     for key in keys:
         if found := tuple(
             dict.fromkeys(name for one in listed(row.get(key)) for name in _named(one, key))
@@ -108,7 +123,7 @@ def gold_of(row: Row, keys: Sequence[str]) -> tuple[str, ...]:
 
 
 def _title_of(fact: Any) -> str:
-    """The title in a supporting fact: [title, number of the sentence], or an object with them."""
+    """Return the title of a supporting fact: [title, sentence number], or an object with both."""
     if isinstance(fact, Mapping) and "title" in fact:
         return text_of(fact["title"], FACTS)
     if isinstance(fact, list) and fact:
@@ -117,7 +132,7 @@ def _title_of(fact: Any) -> str:
 
 
 def _named(one: Any, key: str) -> Iterator[str]:
-    """The names of a gold passage. Numbers in one text are several ids."""
+    """Names of an evidence passage. A text of several numbers gives several ids."""
     if isinstance(one, Mapping):
         title, text = _first(one, TITLES), _first(one, TEXTS)
         id = _first(one, IDS)
@@ -131,7 +146,7 @@ def _named(one: Any, key: str) -> Iterator[str]:
 
 
 def _passage(one: Any, key: str) -> Passage | None:
-    """A passage as one of the published forms has it; None for one without a text."""
+    """Convert a passage of one of the published forms; None where it has no text."""
     if isinstance(one, str):
         return Passage("", one) if one.strip() else None
     if isinstance(one, list) and len(one) == 2 and isinstance(one[0], str):
@@ -148,7 +163,11 @@ def _passage(one: Any, key: str) -> Passage | None:
 
 
 def _joined(value: Any, key: str) -> str:
-    """A text, or sentences as one, with blanks between them where they bring none: HotpotQA's bring them, 2WikiMultihopQA's do not."""
+    """Return a text, or the sentences of a list as one text.
+
+    Blanks are inserted where the sentences bring none: HotpotQA's bring them, 2WikiMultihopQA's do
+    not.
+    """
     if not isinstance(value, list):
         return text_of(value, key)
     sentences = [text_of(one, key) for one in value]

@@ -1,4 +1,8 @@
-"""Questions read from files, whatever their format: CSV, text of MetaQA, PathQuestion or SimpleQuestions, or JSON rows."""
+"""Questions read from files of any known format.
+
+The formats are CSV, the texts of MetaQA, PathQuestion and SimpleQuestions, queries, TREC topics,
+and JSON rows.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +30,19 @@ from core.types import Question
 from core.watch import NO_WATCH, Watch
 
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
-# bytes of text that a file of questions may hold; RoG's and CRAG's bring graphs and pages along
+# Bytes of text in a file of questions. RoG's files include graphs, and CRAG's include web pages.
 MAX_BYTES = 1 << 36
-LONGEST_ROW = 1 << 25  # bytes of a row of JSON; CRAG's hold five pages
-END, LOOKED_AT, LOOKED_THROUGH = "<end>", 100, 1 << 20  # lines, and characters of them
+LONGEST_ROW = 1 << 25  # bytes of a JSON row; a row of CRAG holds five web pages
+# PathQuestion's end of a path; the lines, and their characters, from which a format is recognised.
+END, LOOKED_AT, LOOKED_THROUGH = "<end>", 100, 1 << 20
 FREEBASE = "www.freebase.com/"
 
 CSV = "csv"
 TOPICS = "topics"
-GRAPH = "graph"  # the key of a graph of a row's own, which is read elsewhere
-BY_IDS = (
-    '{"queries":{'  # the beginning of LlamaIndex's sets for embeddings, one object over many lines
-)
-NAMED = 12  # keys that a sentence names
+GRAPH = "graph"  # key of a row's own graph, which is read elsewhere
+# The beginning of LlamaIndex's sets for embeddings, a single object over many lines.
+BY_IDS = '{"queries":{'
+NAMED = 12  # keys that a sentence lists
 
 FORMATS = {
     CSV: "CSV: question, answers, entities; several separated by “|”",
@@ -53,29 +57,41 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class QuestionFile:
-    """The questions of a file, the keys or columns of it that hold something and were not read, and sentences on how it was read and what
-    was left out."""
+    """The questions of a file, and notes on how it was read.
+
+    `ignored` are the keys or columns with a value that were not read. `left_out` are sentences on
+    how the file was read and what was left out.
+    """
 
     questions: tuple[Question, ...]
     file: str = ""
     ignored: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()  # all that hold something
+    columns: tuple[str, ...] = ()  # all keys or columns with a value
 
     def note(self, name: str = "") -> str:
-        """What was left out and not read of the file, or of what bears this name, in sentences; empty where all was read."""
+        """Return what was left out and not read, in sentences; empty where all was read.
+
+        `name` replaces the file's name in the text.
+        """
         return " ".join(filter(None, (*self.left_out, self._ignored(name))))
 
     def check_known(self) -> None:
-        """Nothing, where questions have answers or gold documents, or the file no column that may hold them. Raises BadInput that names the
-        columns found and those looked for: a score of them would be that of nothing."""
+        """Raise BadInput if keys were ignored and no question has a known answer.
+
+        Gold documents and questions that ask for an overview count as known too. A score of other
+        questions would mean nothing. The message names the columns that were found and those that
+        were looked for.
+        """
         if self.ignored and not any(
             one.answers or one.gold or one.abstract for one in self.questions
         ):
             there = ", ".join(shorten(name, 40) for name in self.columns[:NAMED])
             raise BadInput(
-                f"{self.file} has no answers and no gold documents under a name that is known: it has the columns {there}. Looked for "
-                f"{', '.join(ANSWERS)} and {', '.join(GOLD)}; rename the column, or name the columns of a table in their order."
+                f"{self.file} has no answers and no gold documents under a name that is known: it "
+                f"has the columns {there}. Looked for "
+                f"{', '.join(ANSWERS)} and {', '.join(GOLD)}; rename the column, or name the "
+                "columns of a table in their order."
             )
 
     def _ignored(self, name: str) -> str:
@@ -87,7 +103,7 @@ class QuestionFile:
 def read_questions(
     path: str | FilePath, name: str = "", hops: int | None = None, **how: Any
 ) -> tuple[Question, ...]:
-    """The questions of a file, as `read_file` reads them."""
+    """Return the questions of a file, as `read_file` reads them."""
     return read_file(path, name, hops, **how).questions
 
 
@@ -103,18 +119,31 @@ def read_file(
     gold: Sequence[str] = (),
     encoding: str = "",
 ) -> QuestionFile:
-    """The questions of a file, plain or packed.
+    """Read the questions of a file, plain or packed.
 
-    `format` is one of `FORMATS`; `auto` looks at the first lines and rows, and takes what most of them are. `columns` names
-    those of a table, or of lines of text without a header, in their order: `id,question,answers,-`. A question's id is what its row
-    tells, else `name-<line from 1>` (`name` is the file's own where none is given); an id that comes again gets its place added.
-    Answers keep their order, repeats dropped. `hops` holds for questions that do not tell theirs. `only` names a field that
-    JSON rows must hold as true to be taken. `watch` hears the share read. `gold` are the keys under which rows may name the documents that
-    their answer rests on, for questions that are asked of documents; a table has the columns `gold` or `gold_titles` for them.
-    `encoding` names that of a file which is not UTF-8.
+    A question's id is the one in its row, else `name-` and the line from 1. An id that occurs again
+    gets its place appended. Answers keep their order, without repeats.
 
-    Raises BadInput, naming file and line, for what cannot be read so, a file without questions, more than `most` bytes of text, and
-    more than `core.questions.collected.MAX_BYTES` bytes of memory.
+    Parameters
+    ----------
+    path : the file.
+    name : prefix of the ids; the file's own name where empty.
+    hops : the number of hops of questions whose row does not tell it.
+    format : one of `FORMATS`; `auto` takes what most of the first lines or rows look like.
+    only : a field that a JSON row must hold as true to be read.
+    most : the most bytes of text; None for no bound.
+    columns : the columns of a table or of lines without a header, in their order, as in
+        `id,question,answers,-`.
+    watch : receives the share that was read, and can cancel.
+    gold : keys under which rows may name the documents that their answer rests on, for questions to
+        a corpus; a table has the columns `gold` or `gold_titles` for them.
+    encoding : the encoding of a file that is not UTF-8.
+
+    Raises
+    ------
+    BadInput : names file and line, for text that cannot be read, a file without questions, more
+        than `most` bytes of text, and more than `core.questions.collected.MAX_BYTES` bytes of
+        memory.
     """
     path, notes = FilePath(path), list[str]()
     if format != "auto" and format not in FORMATS:
@@ -150,7 +179,7 @@ def read_file(
 def _text(
     path: FilePath, most: int | None, encoding: str = "", note: Note = ignored
 ) -> FilePath | Source:
-    """A file of questions as UTF-8; a table of columns as it is."""
+    """Return a file of questions as UTF-8; a columnar file is returned unchanged."""
     return path if is_columnar(path) else readable(path, note, encoding, most)
 
 
@@ -163,12 +192,12 @@ def _row_questions(
     watch: Watch,
     gold: Sequence[str],
 ) -> Iterator[tuple[str, Question]]:
-    """The questions of rows; what the rows hold, and what was read of it, is noted."""
+    """Yield the questions of a file of rows, and note which keys they have and which were read."""
     rows = file_rows(path, watch, most, (GRAPH,), LONGEST_ROW)
     if not is_columnar(path) and beginning(path, len(BY_IDS), most) == BY_IDS:
         rows = ((where, row) for _, where, row in numbered_rows(path, watch, most, (), single=True))
     for where, row in rows:
-        if not only or row.get(only) in (True,):  # 1 too, as CRAG's `split` has it
+        if not only or row.get(only) in (True,):  # also true for 1, the value of CRAG's `split`
             yield from questions_in(row, path.name, where, collected, format, gold)
 
 
@@ -180,7 +209,11 @@ def questions_in(
     format: str = "auto",
     gold: Sequence[str] = (),
 ) -> Iterator[tuple[str, Question]]:
-    """The questions of a row with their place; what it holds, what was read of it, and what was left out is noted. Raises BadInput."""
+    """Yield the questions of a row with their place.
+
+    `collected` notes the keys with a value, the keys that were read, and the unanswerable
+    questions. Raises BadInput.
+    """
     for one in rows_within(row):
         collected.note(key for key, value in one.items() if value not in (None, "", [], {}))
         if one.get(ANSWERABLE) is False:
@@ -192,7 +225,10 @@ def questions_in(
 def rows_with_graphs(
     path: str | FilePath, most: int | None = MAX_BYTES, watch: Watch = NO_WATCH
 ) -> int:
-    """How many rows of a file of questions bring a graph along. Raises BadInput where it cannot be read."""
+    """Return how many rows of a file of questions include a graph.
+
+    Raises BadInput where the file cannot be read.
+    """
     file = _text(FilePath(path), most)
     if holds_rows(file, most):
         return sum(
@@ -202,15 +238,19 @@ def rows_with_graphs(
 
 
 def read_lines(path: str | FilePath) -> tuple[str, ...]:
-    """The lines of a text file, plain or gzipped, in order; blank ones are left out."""
+    """Return the lines of a text file, plain or gzipped, without blank ones."""
     return tuple(text for _, text in lines(readable(FilePath(path)), most=MAX_BYTES))
 
 
 def bare_text(
     path: str | FilePath, format: str = "auto", columns: str = "", encoding: str = ""
 ) -> str | None:
-    """The text of a file of questions on one line, brackets left out, to look whether a question can be among them before all
-    are read; None for JSON and CSV, whose text may be written in other ways. Raises BadInput where it cannot be read."""
+    """Return the text of a file of questions on one line, without square brackets.
+
+    It serves to see if a question can be in the file before all questions are read. The result is
+    None for JSON, CSV and topics, whose text may be encoded in other ways. Raises BadInput where
+    the file cannot be read.
+    """
     file = _text(FilePath(path), MAX_BYTES, encoding)
     if (_chosen(file, MAX_BYTES, bool(columns)) if format == "auto" else format) not in TEXTS:
         return None
@@ -219,12 +259,17 @@ def bare_text(
 
 
 def _chosen(path: FilePath | Source, most: int | None, named: bool) -> str:
-    """The format that a file's first lines tell: `auto` for JSON, whose rows are looked at one by one, `csv` for a table, by its header
-    or where its columns are `named`, else the text that most of the lines are. Raises BadInput where they are none that is known."""
+    """Recognise the format by a file's first lines.
+
+    It is `auto` for JSON, whose rows are examined one by one. It is `csv` for a table, which has a
+    known header or whose columns are `named`. Else it is the text format that most of the lines
+    have. Raises BadInput where no format fits.
+    """
     if holds_rows(path, most):
         if named:
             raise BadInput(
-                f"Columns can be named in lines of text only; {path.name} holds {'named columns' if is_columnar(path) else 'JSON'}."
+                f"Columns can be named in lines of text only; {path.name} holds "
+                f"{'named columns' if is_columnar(path) else 'JSON'}."
             )
         return "auto"
     first = list(_first_lines(path, most))
@@ -234,14 +279,15 @@ def _chosen(path: FilePath | Source, most: int | None, named: bool) -> str:
     width = Counter(line.count("\t") + 1 for line in first).most_common(1)[0][0] if first else 0
     if share < 0.5 and width > 2:
         raise BadInput(
-            f"{path.name}: most of its lines hold {width} columns that no format is known for; if these are questions, name them, as in "
+            f"{path.name}: most of its lines hold {width} columns that no format is known for; if "
+            "these are questions, name them, as in "
             "question,answers,entities, in a first row or by themselves."
         )
     return best if share else "metaqa"
 
 
 def format_of_lines(name: str, lines: Sequence[str]) -> tuple[str, float]:
-    """Return the format that the first lines of a file tell, and the share of them that look so."""
+    """Return the format that a file's first lines indicate, and the share that fits it."""
     first = [line.split("\t") for line in lines]
     if first and is_topics(first[0][0]):
         return TOPICS, 1.0
@@ -255,7 +301,7 @@ def format_of_lines(name: str, lines: Sequence[str]) -> tuple[str, float]:
 
 
 def _first_lines(path: FilePath | Source, most: int | None) -> Iterator[str]:
-    """The lines that tell a file's format: one or more, as long as they are few and short."""
+    """Yield the first lines of a file, within bounds on their number and size."""
     size = 0
     for _, line in islice(lines(path, most=most), LOOKED_AT):
         yield line
@@ -289,7 +335,11 @@ def _metaqa(columns: list[str]) -> Question | None:
 
 
 def _pathquestion(columns: list[str]) -> Question | None:
-    """`answer(answer1/answer2/)` and `subject#r1#e1#r2#answer#<end>#answer`; the path's first entity is the one asked about."""
+    """Read a line of PathQuestion.
+
+    The answers are `answer(answer1/answer2/)`, and the path is
+    `subject#r1#e1#r2#answer#<end>#answer`. The first entity of the path is the question entity.
+    """
     if len(columns) != 3 or "#" not in columns[2]:
         return None
     steps = columns[2].split("#")
@@ -301,8 +351,11 @@ def _pathquestion(columns: list[str]) -> Question | None:
 
 
 def _answer_set(text: str) -> tuple[str, ...] | None:
-    """The answers of `answer(answer1/answer2/)`. Names may hold brackets: the one that opens the set is where the answer
-    before it is one of the set; None where there is none."""
+    """Return the answers of `answer(answer1/answer2/)`; None where the text has no such form.
+
+    Names may hold brackets. The bracket that opens the set is one whose preceding answer is in the
+    set.
+    """
     for at in (place for place, letter in enumerate(text) if letter == "("):
         answers = tuple(part for part in text[at + 1 : -1].split("/") if part)
         if text.endswith(")") and text[:at] in answers:
@@ -311,7 +364,10 @@ def _answer_set(text: str) -> tuple[str, ...] | None:
 
 
 def _simple(columns: list[str]) -> Question | None:
-    """`www.freebase.com/m/abc`, relation, object, question; entities are written as their ids, `m.abc`."""
+    """Read a line of SimpleQuestions: subject, relation, object and question.
+
+    Entities such as `www.freebase.com/m/abc` are written as their ids, `m.abc`.
+    """
     if len(columns) != 4:
         return None
     subject, _, found = (

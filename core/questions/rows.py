@@ -1,4 +1,4 @@
-"""Questions from JSON rows, as the question sets of the field write them."""
+"""Questions from JSON rows, in the formats of published question sets."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from core.questions.values import Row, Unfit, id_of, listed, objects, text, text
 from core.types import Question
 
 ROW_FORMATS = {
-    "rows": "Rows: question, answer, q_entity (RoG), or question, answers or short_answers, entities (JSON)",
+    "rows": (
+        "Rows: question, answer, q_entity (RoG), or question, answers or short_answers, entities "
+        "(JSON)"
+    ),
     "webqsp": "WebQSP: RawQuestion, Parses (JSON)",
     "cwq": "ComplexWebQuestions: ID, question, answers (JSON)",
     "grailqa": "GrailQA: qid, question, answer, graph_query (JSON)",
     "simplequestions": "SimpleQuestions: question, answer, topic_entity, relation (JSON)",
     "webquestions": "WebQuestions: question or utterance, answers or targetValue, url (JSON)",
 }
-# `input` is UltraDomain's, `user_input` RAGAS's
+# Keys of the question. `input` is used by UltraDomain, `user_input` by RAGAS.
 QUESTIONS = ("question", "query", "ambiguous_question", "claim", "user_input", "input", "text")
 IDS = (
     "id",
@@ -34,7 +37,7 @@ IDS = (
     "question_unique_id",
     "interaction_id",
 )
-RIGHT = "gold_label"  # the number of the right option, from 1 (QuALITY)
+RIGHT = "gold_label"  # key of the correct option's number, from 1 (QuALITY)
 ANSWERS = ("answer", "answers", "a_entity", "targetValue", "Parses", SHORT, PAIRS, *ONE, *ANY)
 LIKE_ANSWERS = (
     *(
@@ -52,14 +55,14 @@ LIKE_ANSWERS = (
     ),
     *("ground_truths", "gold_answers", "gold_ans", "answer_text", "reference", "references"),
 )
-# of names such as `possible_answers`
+# Last words of names such as “possible_answers”.
 LAST_WORDS = ("answer", "answers", "aliases", "label", "labels", "solution", "solutions")
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 DESCRIPTIONS = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()"]+))\)')
 
 
 class Noting(Mapping[str, Any]):
-    """A row of which the keys that are looked up are noted in `seen`."""
+    """A row that records the keys that are read from it in `seen`."""
 
     def __init__(self, row: Row, seen: set[str]):
         self._row, self._seen = row, seen
@@ -87,8 +90,18 @@ def question_of_row(
     gold: Sequence[str] = (),
     seen: set[str] | None = None,
 ) -> Question:
-    """The question in a row, with an empty id where the row has none. `gold` are the keys that may hold its gold documents; the keys that
-    were read are added to `seen`. Raises BadInput naming file and place."""
+    """Return the question in a row.
+
+    Its id is empty where the row has none. Raises BadInput, naming file and place.
+
+    Parameters
+    ----------
+    file, where : the file and the place in it, for error messages.
+    row : the row, with the usual keys.
+    format : one of `ROW_FORMATS`; `auto` recognises it by the row's keys.
+    gold : the keys that may hold the documents that the answer rests on.
+    seen : a set to which the keys that were read are added.
+    """
     chosen = format if format != "auto" else format_of_row(row)
     try:
         others = (
@@ -108,7 +121,7 @@ def question_of_row(
 
 
 def format_of_row(row: Row) -> str:
-    """The format that a row's keys tell."""
+    """Return the format that the keys of a row indicate."""
     if "Parses" in row:
         return "webqsp"
     if (
@@ -127,8 +140,11 @@ def format_of_row(row: Row) -> str:
 
 
 def like_answers(names: Iterable[str]) -> str:
-    """The first of these names of keys or columns that is usual for answers and is not read here, as `gold`, `possible_answers` or
-    `correctAnswer`; empty where there is none."""
+    """Return the first name that is usual for answers and is not read here.
+
+    Such names are “gold”, “possible_answers” or “correctAnswer”. The result is empty where there is
+    none.
+    """
     return next(
         (
             name
@@ -140,7 +156,7 @@ def like_answers(names: Iterable[str]) -> str:
 
 
 def with_options(text: str, options: Sequence[str]) -> str:
-    """A question's text with its options behind it, each with its letter, as it is asked.
+    """Append the lettered options to a question's text, as it is asked.
 
     >>> from core.questions.rows import with_options
     >>> with_options("What was big?", ["a boy", "a turkey"])
@@ -151,7 +167,7 @@ def with_options(text: str, options: Sequence[str]) -> str:
 
 
 def _last_word(name: str) -> str:
-    """The last word of a name that is written with dashes, blanks or capitals between its words."""
+    """Return the last word of a name whose words are separated by dashes, blanks or capitals."""
     return (WORDS.findall(name) or [""])[-1].casefold()
 
 
@@ -165,7 +181,10 @@ def _hops(row: Row) -> int | None:
 
 
 def _topics(row: Row) -> tuple[str, ...]:
-    """The names of `topic_entity`, a mapping from machine id to name; the id where there is no name."""
+    """Return the names in `topic_entity`, a mapping from machine ids to names.
+
+    An entity without a name gives its id.
+    """
     topics = row.get("topic_entity")
     if not isinstance(topics, Mapping):
         return ()
@@ -193,13 +212,16 @@ def _rows(row: Row) -> Question:
 
 
 def _right(row: Row) -> tuple[str, ...]:
-    """The key of the right option's number, where a row has options and such a number."""
+    """Return the key of the correct option's number, where a row has options and such a number."""
     return (RIGHT,) if row.get("options") and row.get(RIGHT) is not None else ()
 
 
 def _right_option(row: Row, options: Sequence[str]) -> tuple[str, ...]:
-    """The right one of the options where a row has its number: `gold_label` from 1 (QuALITY), `answer` from 0 (its rows on HuggingFace).
-    Raises Unfit for a number that is none of them."""
+    """Return the correct option where a row has its number.
+
+    `gold_label` counts from 1 (QuALITY), `answer` from 0 (QuALITY's rows on HuggingFace). Raises
+    Unfit for a number that is out of range.
+    """
     key = next((key for key in (RIGHT, "answer") if options and type(row.get(key)) is int), "")
     if not key or str(row[key]) in options:
         return ()
@@ -210,7 +232,11 @@ def _right_option(row: Row, options: Sequence[str]) -> tuple[str, ...]:
 
 
 def _webqsp(row: Row) -> Question:
-    """The official file: entities and answers of all parses; hops are those of the first parse's inferential chain."""
+    """Read a row of the official WebQSP file.
+
+    Entities and answers are those of all parses. The hops are those of the first parse's
+    inferential chain.
+    """
     parses = list(objects(row, "Parses"))
     entities = [
         name for parse in parses for name in texts(parse, "TopicEntityName", "TopicEntityMid")
@@ -227,7 +253,11 @@ def _webqsp(row: Row) -> Question:
 
 
 def _cwq(row: Row) -> Question:
-    """The official file (`answers`, each with its `answer`), or one with `answer` and `topic_entity` as Think-on-Graph has it."""
+    """Read a row of ComplexWebQuestions.
+
+    The official file has `answers`, each with its `answer`. Think-on-Graph's file has `answer` and
+    `topic_entity`.
+    """
     if _first_key(row.get("answers"), "answer"):
         answers = tuple(
             text for part in objects(row, "answers") for text in texts(part, "answer", "answer_id")
@@ -238,7 +268,11 @@ def _cwq(row: Row) -> Question:
 
 
 def _grailqa(row: Row) -> Question:
-    """Entities are the topic entities where told, else the entities of the query graph; answers are names, else ids or values."""
+    """Read a row of GrailQA.
+
+    The entities are the topic entities, else the entities of the query graph. The answers are
+    names, else ids or values.
+    """
     query = row.get("graph_query")
     nodes = objects(query, "nodes") if isinstance(query, Mapping) else []
     entities = [
@@ -269,7 +303,11 @@ def _simplequestions(row: Row) -> Question:
 
 
 def _webquestions(row: Row) -> Question:
-    """`targetValue` holds `(list (description "A") (description B))`. The url's entity is no name, so the text is left to tell it."""
+    """Read a row of WebQuestions.
+
+    `targetValue` holds `(list (description "A") (description B))`. The entity in `url` is not a
+    name, so entities are left to be found in the text.
+    """
     answers = texts(row, "answers", "answer")
     if not answers and row.get("targetValue") is not None:
         descriptions = DESCRIPTIONS.findall(text_of(row["targetValue"], "targetValue"))

@@ -1,4 +1,7 @@
-"""Questions from a table: a CSV file whose first row names its columns, as a spreadsheet saves it."""
+"""Questions from a table, such as a CSV file saved by a spreadsheet.
+
+The first row names the columns, unless the caller does.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ from core.watch import NO_WATCH, Watch
 EXAMPLE = (
     "question,answers,entities\n"
     "who directed Inception,Christopher Nolan,Inception\n"
-    '"who starred in The Good, the Bad and the Ugly",Clint Eastwood|Eli Wallach,"The Good, the Bad and the Ugly"\n'
+    '"who starred in The Good, the Bad and the Ugly",Clint Eastwood|Eli Wallach,"The Good, the '
+    'Bad and the Ugly"\n'
 )
 GOLD_EXAMPLE = (
     "question,answers,gold\n"
@@ -41,21 +45,29 @@ COLUMNS = {
     "gold": GOLD,
     "contexts": CONTEXTS,
 }
-OF_TOOLS = {"question": ("user_input", "input")}  # taken where no column has a usual name
-SEPARATORS = ",;\t"  # a spreadsheet of some languages writes semicolons
+# Names of evaluation tools, used where no column has a usual name.
+OF_TOOLS = {"question": ("user_input", "input")}
+SEPARATORS = ",;\t"  # spreadsheets write semicolons in some languages
+# The separator of several values in a cell, and the name of a column that is left out.
 SEVERAL, LEFT_OUT = "|", "-"
-LONGEST_CELL = 1 << 20
+LONGEST_CELL = 1 << 20  # characters
 
 
 def is_table(name: str, first: str) -> bool:
-    """Whether a file of that name and first line is a table: its header names a “question”, or it is called `.csv` and has no tab."""
+    """Return whether a file with that name and first line is a table.
+
+    Its header names a “question”, or its name ends in `.csv` and the line has no tab.
+    """
     return separator(first) is not None or (
         ".csv" in FilePath(name.lower()).suffixes and "\t" not in first
     )
 
 
 def separator(header: str) -> str | None:
-    """What parts the columns of a file whose first line this is; None where no column is called “question”."""
+    """Return the separator of the columns in a header.
+
+    The result is None where no column is called “question”.
+    """
     for mark in SEPARATORS:
         known = (*COLUMNS["question"], *OF_TOOLS["question"])
         if any(name in known for name in _names(header, mark)):
@@ -64,8 +76,11 @@ def separator(header: str) -> str | None:
 
 
 def columns_of(text: str) -> tuple[str, ...]:
-    """The columns that a text like `id,question,answers,-` names in their order, “-” for one to leave out; none for an empty text.
-    Raises BadInput for an unknown one, one that comes twice, and where the question's is missing."""
+    """Return the column names in a text such as `id,question,answers,-`, in their order.
+
+    “-” stands for a column to leave out. An empty text gives no names. Raises BadInput for an
+    unknown name, for a name that occurs twice, and where the question's column is missing.
+    """
     names = (
         tuple(part.strip().casefold() or LEFT_OUT for part in text.split(","))
         if text.strip()
@@ -91,13 +106,26 @@ def table_questions(
     watch: Watch = NO_WATCH,
     gold: bool = False,
 ) -> Iterator[tuple[str, Question]]:
-    """The questions of a CSV file with the row of each, the header being row 1, as a spreadsheet counts.
+    """Yield the questions of a CSV file with their rows, counted as in a spreadsheet.
 
-    Columns are found by name, in any order: `question`, and where they are there `answers`, `entities`, `options` and, if `gold`, the
-    documents that an answer rests on (several in a cell separated by “|”, or as a list), `hops` and `id`; others are left out and noted
-    in `collected`.
-    Where `columns` names them, as `columns_of` gives them, no header is needed; one is passed over. Raises BadInput, naming file and
-    row, for what cannot be read so.
+    The header is row 1. Columns are found by name, in any order. `question` is needed. `answers`,
+    `entities`, `options`, `hops` and `id` are optional. Other columns are left out and noted in
+    `collected`. A cell holds several values separated by “|”, or as a list. Raises BadInput, naming
+    file and row, for a row that cannot be read.
+
+    Parameters
+    ----------
+    path : the file.
+    collected : the questions so far; it notes the columns with a value and those that were read.
+    most : the most bytes of text to read; None for no bound.
+    columns : the columns in their order, as `columns_of` returns them. No header is needed then,
+        and one that is there is skipped.
+    watch : receives the share that was read, and can cancel.
+    gold : True if columns of the documents that an answer rests on are read.
+
+    Returns
+    -------
+    Pairs of a place such as `row 2` and the question.
     """
     path = FilePath(path) if isinstance(path, str) else path
     rows = _rows(path, most, watch)
@@ -109,7 +137,8 @@ def table_questions(
         )
         if width < len(columns):
             raise BadInput(
-                f"{path.name}, row {number}: {len(columns)} columns are named, but this row has {width}."
+                f"{path.name}, row {number}: {len(columns)} columns are named, but this row has "
+                f"{width}."
             )
         if " ".join(header[places["question"]].casefold().split()) not in COLUMNS["question"]:
             rows = chain([(number, header)], rows)
@@ -121,7 +150,8 @@ def table_questions(
         where = f"row {number}"
         if len(cells) > width:
             raise BadInput(
-                f"{path.name}, {where}: found {len(cells)} cells where the header has {width}; put a cell that holds the separator into "
+                f"{path.name}, {where}: found {len(cells)} cells where the header has {width}; "
+                "put a cell that holds the separator into "
                 f"quotes, as in “{shorten(_quoted(cells, width), 60)}”."
             )
         row = {
@@ -142,7 +172,8 @@ def _question(file: str, where: str, row: dict[str, str]) -> Question:
         raise BadInput(f"{file}, {where}: the question is empty.")
     if hops and not (hops.isascii() and hops.isdecimal() and 0 < int(hops) < 100):
         raise BadInput(
-            f"{file}, {where}: “hops” should be a whole number such as 2, not “{shorten(hops, 40)}”."
+            f"{file}, {where}: “hops” should be a whole number such as 2, not "
+            f"“{shorten(hops, 40)}”."
         )
     entities, named, options = (
         _several(row.get(column, "")) for column in ("entities", "answers", "options")
@@ -172,7 +203,7 @@ def _text(row: Mapping[str, Any], *keys: str) -> str:
 
 
 def _several(cell: str) -> tuple[str, ...]:
-    """The parts of a cell that is a list as JSON or Python writes it, or whose parts a bar separates."""
+    """Return the values of a cell: a list of JSON or Python, or parts separated by a bar."""
     parts = listed(cell) if cell.startswith("[") else cell.split(SEVERAL)
     texts = cell.split(SEVERAL) if parts == [cell] else map(str, parts)
     return tuple(dict.fromkeys(part for part in map(str.strip, texts) if part))
@@ -181,8 +212,8 @@ def _several(cell: str) -> tuple[str, ...]:
 def _rows(
     path: FilePath | Source, most: int | None, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[int, list[str]]]:
-    """Every row that is not blank with its number, the header first. Raises BadInput naming the row that cannot be read."""
-    taken: list[int] = []  # the lines of the row that is being read
+    """Yield each row that is not blank with its number, the header first. Raises BadInput."""
+    taken: list[int] = []  # numbers of the lines of the row that is being read
 
     def recorded() -> Iterator[str]:
         size = 0
@@ -190,7 +221,8 @@ def _rows(
             size = len(line) + (size if taken else 0)
             if size > LONGEST_LINE:
                 raise BadInput(
-                    f"{path.name}, line {number}: a row of more than {size_text(LONGEST_LINE)} is too long."
+                    f"{path.name}, line {number}: a row of more than {size_text(LONGEST_LINE)} is "
+                    "too long."
                 )
             taken.append(number)
             yield line + "\n"
@@ -202,7 +234,7 @@ def _rows(
     mark = named[1] if named else separator(header) or _usual(header)
     csv.field_size_limit(LONGEST_CELL)
     yield (taken or [1])[-1], _cells(header, mark)
-    # line ends inside cells so far
+    # `within` counts the line breaks inside cells so far.
     reader, within = (csv.reader(source, delimiter=mark, strict=True, skipinitialspace=True), 0)
     while True:
         taken.clear()
@@ -220,7 +252,7 @@ def _rows(
 
 
 def _usual(line: str) -> str:
-    """What parts the cells of a line that is no header: a tab where there is one, else the mark that comes most often."""
+    """Return the separator of a line that is no header: a tab, else the most frequent mark."""
     return "\t" if "\t" in line else max(SEPARATORS, key=line.count)
 
 
@@ -236,8 +268,7 @@ def _names(header: str, mark: str) -> list[str]:
 
 
 def _places(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int], int]:
-    """The place of each known column, and the number of columns. Raises BadInput where the question's is missing, and where one comes
-    twice or is misspelt."""
+    """Return the index of each known column, and the number of columns. Raises BadInput."""
     names = list(map(usual_name, header))
     places: dict[str, int] = {}
     of_gold = ("gold", "contexts")
@@ -256,12 +287,14 @@ def _places(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int
         places["contexts"] = names.index("context")  # DeepEval
     if "question" not in places:
         raise BadInput(
-            f"{file}, row 1: no column is called “question”. The first row should be: question,answers,entities."
+            f"{file}, row 1: no column is called “question”. The first row should be: "
+            "question,answers,entities."
         )
     others = (name for place, name in enumerate(header) if place not in places.values())
     if not {"answers", "any of"} & places.keys() and (like := like_answers(others)):
         raise BadInput(
-            f"{file}, row 1: the column “{shorten(like, 40)}” seems to hold the answers; call it “answers”."
+            f"{file}, row 1: the column “{shorten(like, 40)}” seems to hold the answers; call it "
+            "“answers”."
         )
     for place, name in enumerate(names):
         near = get_close_matches(
@@ -269,11 +302,12 @@ def _places(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int
         )
         if near and place not in places.values():
             raise BadInput(
-                f"{file}, row 1: there is a column “{shorten(header[place], 40)}”. Did you mean “{near[0]}”?"
+                f"{file}, row 1: there is a column “{shorten(header[place], 40)}”. Did you mean "
+                f"“{near[0]}”?"
             )
     return places, len(header)
 
 
 def _quoted(cells: Sequence[str], width: int) -> str:
-    """The cells that are too many taken together with the first that would hold them, in quotes."""
+    """Return the surplus cells and the one before them as one quoted cell, for an error message."""
     return '"' + ", ".join(cell.strip() for cell in cells[: len(cells) - width + 1]) + '"'

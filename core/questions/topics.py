@@ -1,4 +1,4 @@
-"""Queries as retrieval people keep them: an id, a tab and the query on a line, or TREC's topics."""
+"""Queries in formats of information retrieval: lines of id, tab and query, or TREC topics."""
 
 from __future__ import annotations
 
@@ -10,20 +10,24 @@ from core.io.files import File, opened, size_text
 from core.types import Question
 from core.watch import NO_WATCH, Watch
 
-MAX_BYTES = 1 << 26  # of a file of TREC's topics, which is read at once
+MAX_BYTES = 1 << 26  # bytes of a file of TREC topics, which is read at once
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:#/-]*")
 TOPIC = re.compile(r"<top(?:ic)?(?=[\s>])[^>]{0,200}>", re.IGNORECASE)
 FIELD = re.compile(r"<(num|title|desc|query|question)(?=[\s>])[^>]{0,200}>", re.IGNORECASE)
 LABEL = re.compile(r"\A(?:number|topic|description) ?:", re.IGNORECASE)
 NUMBER = re.compile(r"""number\s*=\s*["']([^"']{1,100})""", re.IGNORECASE)
-TEXTS = ("title", "query", "question", "desc")  # fields that may be asked, the first that is there
+# Fields that may hold the query; the first one with a text is used.
+TEXTS = ("title", "query", "question", "desc")
 
 
 def are_queries(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether lines are queries with an id each: ids without blanks, all different, and texts of several words.
+    """Return whether lines are queries, each with an id.
+
+    The ids have no blanks and are all different. The texts have several words.
 
     >>> from core.questions.topics import are_queries
-    >>> are_queries([["301", "Who sails?"], ["302", "Who mends nets?"]]), are_queries([["who sails [A]?", "Bo Lee"]])
+    >>> (are_queries([["301", "Who sails?"], ["302", "Who mends nets?"]]),
+    ...  are_queries([["who sails [A]?", "Bo Lee"]]))
     (True, False)
     """
     ids = [row[0].strip() for row in rows]
@@ -37,17 +41,21 @@ def are_queries(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def query(columns: Sequence[str]) -> Question | None:
-    """The query of a line, with its id; None where the line has other columns."""
+    """Return the query of a line, with its id; None where the line has other columns."""
     return Question(columns[1].strip(), columns[0].strip()) if len(columns) == 2 else None
 
 
 def is_topics(line: str) -> bool:
-    """Whether a first line opens a topic of TREC, or a file of them in XML."""
+    """Return whether a first line opens a TREC topic, or an XML file of topics."""
     return bool(TOPIC.match(line.strip())) or line.strip().casefold().startswith("<topics")
 
 
 def topics(file: File, most: int | None, watch: Watch = NO_WATCH) -> Iterator[tuple[str, Question]]:
-    """TREC's topics with their places: the number is the id, the title the query, else the description. Raises BadInput."""
+    """Yield the queries of a file of TREC topics with their places.
+
+    The number is the id. The title is the query, else the description. Raises BadInput for a file
+    that is too large and for a topic without a text.
+    """
     with opened(file, watch, most) as stream:
         data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:

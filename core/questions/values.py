@@ -1,4 +1,7 @@
-"""Values in rows of question sets: texts, lists of them, and lists of objects, as JSON and as columns write them."""
+"""Values in rows of question sets: texts, lists of texts, and lists of objects.
+
+They are read from both JSON and the columns of tables.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ class Unfit(ValueError):
 
 
 def text_of(value: Any, key: str = "text") -> str:
-    """A text or number as text. Raises Unfit where it is neither, or cannot be written as UTF-8."""
+    """Return a text or a number as text.
+
+    Raises Unfit for any other value, and for a text that cannot be written as UTF-8.
+    """
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise Unfit(f"“{key}” should be a text, not “{shorten(str(value), 40)}”")
     try:
@@ -28,7 +34,10 @@ def text_of(value: Any, key: str = "text") -> str:
 
 
 def texts(row: Row, *keys: str) -> tuple[str, ...]:
-    """The texts under the first of `keys` that is there: a list of them, or one; none where no key is there."""
+    """Return the texts under the first of `keys` that has a value.
+
+    The value may be a list or one text. The result is empty where no key has a value.
+    """
     key = next((key for key in keys if row.get(key) not in (None, "")), None)
     if key is None:
         return ()
@@ -37,7 +46,10 @@ def texts(row: Row, *keys: str) -> tuple[str, ...]:
 
 
 def text(row: Row, *keys: str) -> str:
-    """The one text under the first of `keys` that is there, on one line. Raises Unfit where none is."""
+    """Return the text under the first of `keys` that has a value, as one line.
+
+    Raises Unfit where no key has a value or the text is blank.
+    """
     for key in keys:
         if row.get(key) is not None:
             found = " ".join(text_of(row[key], key).split())
@@ -48,15 +60,16 @@ def text(row: Row, *keys: str) -> str:
 
 
 def id_of(row: Row, *keys: str) -> str:
-    """The id under the first of `keys` that is there; empty where none is."""
+    """Return the id under the first of `keys` that has a value, else an empty text."""
     return next((text_of(row[key], key).strip() for key in keys if row.get(key) is not None), "")
 
 
 def listed(value: Any) -> list[Any]:
-    """A value as a list: a list as it is, an absent one as none, and any other as one.
+    """Return a value as a list: lists stay, None becomes empty, and others become one item.
 
-    Columns of HuggingFace write a list of objects as an object of lists, of one length: it becomes the list of objects again. A text that
-    is a list or object of JSON or Python, as tables write them, is taken for what it says.
+    HuggingFace stores a list of objects as an object of lists of one length. It becomes the list of
+    objects again. A text that is a list or an object of JSON or Python, as tables store them, is
+    parsed.
 
     >>> from core.questions.values import listed
     >>> listed({"title": ["Ann", "Bo"], "sent_id": [0, 1]})
@@ -75,7 +88,10 @@ def listed(value: Any) -> list[Any]:
 
 
 def objects(row: Row, key: str) -> list[Row]:
-    """The objects of the list under `key`, none where it is absent. Raises Unfit where it holds something else."""
+    """Return the list of objects under `key`; empty where the key is absent.
+
+    Raises Unfit where the list holds anything else.
+    """
     parts = listed(row.get(key))
     if not all(isinstance(part, Mapping) for part in parts) or parts == [{}]:
         raise Unfit(f"“{key}” should be a list of objects")
@@ -83,7 +99,10 @@ def objects(row: Row, key: str) -> list[Row]:
 
 
 def _parsed(text: str) -> Any:
-    """What a text says as JSON, else as a literal of Python, as pandas writes lists into tables; the text where it is neither."""
+    """Parse a text as JSON, else as a Python literal (pandas writes lists that way).
+
+    A text that is neither is returned unchanged.
+    """
     for parse in (json.loads, ast.literal_eval):
         try:
             return parse(text)

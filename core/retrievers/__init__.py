@@ -1,1 +1,1 @@
-"""Retrievers of a person's own: declared in a file of theirs, asked over HTTP or called in Python, their replies checked."""
+"""A user's own retrievers: declared in a file, called over HTTP or in Python, and checked."""

@@ -1,4 +1,4 @@
-"""A declared retriever asked: an HTTP request or a call in Python, with a time limit, and never more than is allowed."""
+"""Calls to declared retrievers over HTTP or in Python, with limits on time and size."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from core.watch import NO_WATCH, Watch
 if TYPE_CHECKING:
     from http.client import HTTPResponse
 
-MAX_REPLY_BYTES = 8 << 20  # bytes of a reply
-LOOK = 0.05  # seconds between two looks whether the person cancelled
-SHOWN = 200  # characters of an error page that are told
+MAX_REPLY_BYTES = 8 << 20
+LOOK = 0.05  # seconds between two checks for cancellation
+SHOWN = 200  # characters of an error page that a message quotes
 
 
 def ask(known: Retriever, request: Mapping[str, Any], watch: Watch = NO_WATCH) -> Any:
-    """What the retriever replies, as plain data; not yet looked at. Raises RetrieverFailed with a sentence, and what `watch` raises.
+    """Return the reply of a retriever as plain data, which is not checked yet.
 
-    The work is done in a thread, so that a retriever that does not answer is left after its time, or when the person cancels.
+    The call runs in a thread. A retriever that does not answer is abandoned after its timeout, or
+    when the user cancels. Raises RetrieverFailed with a sentence, and what `watch` raises.
     """
     outcome: list[Any] = []
     open_socket: list[socket.socket] = []
@@ -43,7 +44,7 @@ def ask(known: Retriever, request: Mapping[str, Any], watch: Watch = NO_WATCH) -
     def run() -> None:
         try:
             outcome.append(work())
-        except BaseException as error:  # handed over to the thread that waits
+        except BaseException as error:  # re-raised in the waiting thread
             outcome.append(error)
 
     thread = threading.Thread(target=run, name=f"retriever-{known.name}", daemon=True)
@@ -69,14 +70,18 @@ def ask(known: Retriever, request: Mapping[str, Any], watch: Watch = NO_WATCH) -
 
 
 def _post(known: Retriever, request: Mapping[str, Any], held: list[socket.socket]) -> bytes:
-    """The body of the reply. Redirects are not followed and no proxy is asked: only the declared address is."""
-    import http.client  # brings ssl and more
+    """Post the request and return the body of the reply.
+
+    Redirects are not followed and no proxy is used, so only the declared address is contacted. The
+    open socket is added to `held`.
+    """
+    import http.client  # imported late, as it loads ssl
 
     parts = urlsplit(known.url)
     protocol = (
         http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     )
-    assert parts.hostname is not None  # an address without a host is refused where it is declared
+    assert parts.hostname is not None  # checked when the retriever was declared
     connection = protocol(parts.hostname, parts.port, timeout=known.timeout)
     headers = {
         "Content-Type": "application/json",
@@ -106,7 +111,7 @@ def _post(known: Retriever, request: Mapping[str, Any], held: list[socket.socket
             raise RetrieverFailed(
                 f"{_named(known)} replied with more than {MAX_REPLY_BYTES >> 20} MB."
             )
-        if reply.length:  # what was promised and did not come
+        if reply.length:  # bytes that were announced and did not arrive
             raise RetrieverFailed(f"{_named(known)} ended its reply too early.")
         return body
     except TimeoutError:
@@ -125,7 +130,10 @@ def _refusal(reply: HTTPResponse, body: bytes) -> str:
     status = reply.status
     if 300 <= status < 400:
         target = shorten(reply.getheader("Location") or "", SHOWN) or "no address"
-        return f"redirects to {target} ({status}), which was not followed; if that is the right address, give it in retrievers.toml"
+        return (
+            f"redirects to {target} ({status}), which was not followed; if that is the right "
+            "address, give it in retrievers.toml"
+        )
     if status in (401, 403):
         return f"refused the request ({status}); see “headers” in docs/own-retriever.md"
     page = shorten(body[: SHOWN * 4].decode("utf-8", "replace"), SHOWN)
@@ -133,13 +141,14 @@ def _refusal(reply: HTTPResponse, body: bytes) -> str:
 
 
 def _headers(known: Retriever) -> dict[str, str]:
-    """The person's headers with the values of their environment variables."""
+    """Return the user's headers with the values of their environment variables."""
     found = {}
     for header, variable in known.headers:
         value = os.environ.get(variable, "")
         if not value:
             raise RetrieverFailed(
-                f"{_named(known)} needs the environment variable {variable} for its header {header}."
+                f"{_named(known)} needs the environment variable {variable} for its header "
+                f"{header}."
             )
         if not value.isascii() or not value.isprintable():
             raise RetrieverFailed(
@@ -150,7 +159,7 @@ def _headers(known: Retriever) -> dict[str, str]:
 
 
 def _call(known: Retriever, request: Mapping[str, Any]) -> bytes:
-    """What the function returns, as JSON: a function can say no more than an address can."""
+    """Call the function and return its result as JSON, as an address would."""
     module, _, name = known.python.partition(":")
     try:
         function = known.function or getattr(_module(module, known.file), name)
@@ -176,9 +185,9 @@ def _module(name: str, file: Path | None) -> Any:
 
 @lru_cache(maxsize=16)
 def _loaded(name: str, file: Path, changed: int) -> Any:
-    """The module of a file, loaded anew where the file changed."""
+    """Load the module of a file; it is loaded again after the file has changed."""
     spec = importlib.util.spec_from_file_location(f"hopscope_own_{name.replace('.', '_')}", file)
-    assert spec is not None and spec.loader is not None  # such a file is loaded by its ending
+    assert spec is not None and spec.loader is not None  # the file's name ends in .py
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -201,7 +210,7 @@ def _named(known: Retriever) -> str:
 
 
 def _words(error: BaseException) -> str:
-    """An error in a few words; of what the system says, its text alone."""
+    """Describe an error in a few words; for a system error, its text alone."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     text = shorten(str(error), SHOWN).rstrip(".")

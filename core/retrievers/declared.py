@@ -1,4 +1,4 @@
-"""The retrievers that a person declares in `retrievers.toml` in their folder, read and checked row by row."""
+"""The retrievers that a user declares in `retrievers.toml`, read and checked row by row."""
 
 from __future__ import annotations
 
@@ -29,10 +29,12 @@ KEYS = (
     "notes",
 )
 TEXTS = ("title", "url", "python", "folder", "source", "notes")
-SOURCES = ("graph", "corpus")  # what a retriever may be asked of; both where a row does not say
-TIMEOUT, LONGEST_WAIT = 30.0, 600.0  # seconds
-KEEP, KEEP_DOCUMENTS, MAX_PATHS = 32, 10, 1000  # paths, documents, and the most of either
-# headers that are not a person's
+# Kinds of source that a retriever serves. A row that names none serves both.
+SOURCES = ("graph", "corpus")
+TIMEOUT, LONGEST_WAIT = 30.0, 600.0  # seconds: the default, and the largest value allowed
+# Default numbers of paths and of documents, and the largest value allowed for either.
+KEEP, KEEP_DOCUMENTS, MAX_PATHS = 32, 10, 1000
+# Headers that the program sets itself, so that a row may not.
 OURS = (
     "host",
     "content-length",
@@ -49,11 +51,17 @@ _FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 @dataclass(frozen=True)
 class Retriever:
-    """One declared retriever: an address that is asked (`url`), or a function that is called (`python`, as `module:function`).
+    """A declared retriever, called at an address (`url`) or as a function (`python`).
 
-    `headers` are pairs of a header and the environment variable that holds its value. `version` is the person's own mark of what the
-    retriever is by now. `sources` are the kinds of source that it is asked of; `keep` is the most paths, `keep_documents` the most
-    documents.
+    Parameters
+    ----------
+    python : the function, as `module:function`.
+    folder : where the function's module is looked for.
+    timeout : seconds to wait for a reply.
+    keep, keep_documents : the most paths and the most documents to request.
+    version : the user's mark for the retriever's current state.
+    headers : pairs of a header and the environment variable that holds its value.
+    sources : the kinds of source that it serves.
     """
 
     name: str
@@ -68,17 +76,23 @@ class Retriever:
     headers: tuple[tuple[str, str], ...] = ()
     notes: str = ""
     sources: tuple[str, ...] = SOURCES
-    # of this process, in the place of address and module
+    # A function of this process, used instead of `url` and `python`.
     function: Callable[[dict], Any] | None = field(default=None, compare=False)
 
     @property
     def file(self) -> Path | None:
-        """The file of the function's module where it lies in `folder`; None where it is installed, or for an address."""
+        """The file of the function's module, if it is in `folder`.
+
+        It is None for an installed module and for an address.
+        """
         file = self.folder / (self.python.partition(":")[0].replace(".", "/") + ".py")
         return file if self.python and file.is_file() else None
 
     def stamp(self) -> str:
-        """What tells one state of it from another, without its address: version, what is asked, and the state of its file."""
+        """Return a text that changes with the retriever's version, address, function or file.
+
+        It contains a hash only, not the address.
+        """
         file = self.file
         state = (
             self.version,
@@ -91,7 +105,7 @@ class Retriever:
 
 
 def own_file() -> Path:
-    """The person's file of retrievers, which need not exist."""
+    """Return the path of the user's file of retrievers, which need not exist."""
     return home() / "retrievers.toml"
 
 
@@ -100,7 +114,9 @@ _versions = count(1)
 
 
 def declare(function: Callable[[dict], Any]) -> Retriever:
-    """A function of this process as a retriever of its name, called with the same request as others; one defined anew takes its place.
+    """Declare a function of this process as a retriever with the function's name.
+
+    It is called with the same request as other retrievers. Declaring the name again replaces it.
 
     >>> from core.retrievers.declared import declare, retriever
     >>> def nearest(request): return {"paths": []}
@@ -113,17 +129,20 @@ def declare(function: Callable[[dict], Any]) -> Retriever:
 
 
 def declared() -> dict[str, Retriever]:
-    """The retrievers that are declared rightly, by name, in the file's order."""
+    """Return the valid declared retrievers by name, in the file's order."""
     return _known()[0]
 
 
 def faults() -> tuple[str, ...]:
-    """For each row that cannot be used, and for a file that cannot be read, a sentence that names it."""
+    """Return a sentence for each row that cannot be used, and for a file that cannot be read."""
     return tuple(_known()[1].values())
 
 
 def retriever(name: str) -> Retriever:
-    """The declared retriever of that name. Raises BadParameter, saying what is wrong with its row, or which names are known."""
+    """Return the declared retriever of a name.
+
+    Raises BadParameter, which says what is wrong with its row or which names are known.
+    """
     if name in _functions:
         return _functions[name]
     known, wrong = _known()
@@ -133,7 +152,8 @@ def retriever(name: str) -> Retriever:
         raise BadParameter(wrong.get(name) or wrong[""])
     if not known:
         raise BadParameter(
-            f"There is no retriever “{shorten(name, 40)}”: none is declared in {own_file().name} (docs/own-retriever.md)."
+            f"There is no retriever “{shorten(name, 40)}”: none is declared in {own_file().name} "
+            "(docs/own-retriever.md)."
         )
     raise BadParameter(
         f"There is no retriever “{shorten(name, 40)}” in {own_file().name}.{nearest(name, known)}"
@@ -185,13 +205,15 @@ def _retriever(name: str, row: Any, where: str) -> Retriever:
         raise BadParameter(f"{where}: give either “url” or “python”.")
     if row.get("source", "graph") not in SOURCES:
         raise BadParameter(
-            f"{where}: “source” is graph or corpus, not “{shorten(row['source'], 40)}”; leave it out for both."
+            f"{where}: “source” is graph or corpus, not “{shorten(row['source'], 40)}”; leave it "
+            "out for both."
         )
     if "url" in row:
         _check_address(row["url"], where)
     elif not _FUNCTION.fullmatch(row["python"]):
         raise BadParameter(
-            f"{where}: “python” names a function as module:function, not “{shorten(row['python'], 60)}”."
+            f"{where}: “python” names a function as module:function, not "
+            f"“{shorten(row['python'], 60)}”."
         )
     return Retriever(
         name,
@@ -238,18 +260,23 @@ def _number(
     fits = isinstance(value, int) or (isinstance(value, float) and not whole)
     if isinstance(value, bool) or not fits or not low <= value <= high:
         raise BadParameter(
-            f"{where}: “{key}” must be a {'whole ' if whole else ''}number from {low:g} to {high:g}, not {value!r}."
+            f"{where}: “{key}” must be a {'whole ' if whole else ''}number from {low:g} to "
+            f"{high:g}, not {value!r}."
         )
     return value
 
 
 def _headers(table: Any, where: str) -> tuple[tuple[str, str], ...]:
-    """Pairs of header and environment variable. Raises BadParameter for what is neither, and for headers that are not a person's to set."""
+    """Return pairs of header and environment variable.
+
+    Raises BadParameter for any other value, and for headers that the program sets itself.
+    """
     if not isinstance(table, Mapping) or not all(
         isinstance(value, str) and value for value in table.values()
     ):
         raise BadParameter(
-            f'{where}: “headers” names environment variables, as in headers = {{ Authorization = "MY_TOKEN" }}.'
+            f"{where}: “headers” names environment variables, as in headers = {{ Authorization = "
+            f'"MY_TOKEN" }}.'
         )
     for header in table:
         if not _HEADER.fullmatch(header) or header.casefold() in OURS:

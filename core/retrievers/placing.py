@@ -1,4 +1,7 @@
-"""A retriever's names found in the graph: its paths as walks along triples, its hits and answers as nodes."""
+"""Names in a retriever's reply, found in the graph.
+
+Paths become walks along triples. Hits and answers become nodes.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,16 @@ from core.retrievers.reply import RetrieverReply, TextPath, examples
 from core.types import Path
 from core.watch import NO_WATCH, Watch
 
-REACH = 4  # steps from an entity of the question within which a hit is joined to it
-SAME_NAMED = 16  # beginnings of a path that are followed where several nodes share a name
+REACH = 4  # hops within which a hit is joined to a question entity
+SAME_NAMED = 16  # partial paths that are followed where several nodes share a name
 
 
 @dataclass
 class Placed:
-    """Paths with their scores, and nodes that were named, as ids of the graph. `answers` is None where none were told."""
+    """Paths with their scores, and named nodes, as ids of the graph.
+
+    `answers` is None where the retriever gave none.
+    """
 
     paths: dict[Path, float | None] = field(default_factory=dict)
     nodes: tuple[int, ...] = ()
@@ -33,7 +39,18 @@ class Placed:
 def placed(
     graph: Any, seeds: Sequence[int], reply: RetrieverReply, watch: Watch = NO_WATCH
 ) -> Placed:
-    """What of a reply is in the graph. Where it has no paths, its hits (else its answers) are joined to the seeds by shortest paths."""
+    """Return the parts of a reply that are in the graph.
+
+    Where the reply has no paths, its hits (else its answers) are joined to the question entities by
+    shortest paths.
+
+    Parameters
+    ----------
+    graph : the graph that was asked.
+    seeds : the ids of the question entities.
+    reply : the retriever's reply, checked for its form.
+    watch : can cancel the work.
+    """
     found = Placed(notes=list(reply.notes))
     ids = _ids(graph, reply, found.notes)
     hits: dict[int, float | None] = {}
@@ -54,7 +71,7 @@ def placed(
 
 
 def _ids(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str, tuple[int, ...]]:
-    """The nodes of every name in a reply; a note says which are not in the graph."""
+    """Return the nodes of every name in a reply; a note lists the names that have none."""
     named = (
         [name for path in reply.paths for name in path.nodes]
         + [name for name, _ in reply.hits]
@@ -72,7 +89,10 @@ def _ids(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str, tuple
 def _walks(
     graph: Any, paths: Iterable[TextPath], ids: dict, notes: list[str], watch: Watch = NO_WATCH
 ) -> dict[Path, float | None]:
-    """The paths whose every step is a triple of the graph, best first, without repeats; a note says why others were left out."""
+    """Return the paths whose every step is a triple of the graph, with their scores.
+
+    Their order is kept, without repeats. A note says why other paths were left out.
+    """
     paths = list(paths)
     edges = _between(graph, {node for path in paths for name in path.nodes for node in ids[name]})
     found: dict[Path, float | None] = {}
@@ -95,13 +115,14 @@ def _walks(
         )
     if missing:
         notes.append(
-            f"{_paths(missing.total(), len(paths))} left out: the graph has no such triple, as {examples(missing)}."
+            f"{_paths(missing.total(), len(paths))} left out: the graph has no such triple, as "
+            f"{examples(missing)}."
         )
     return found
 
 
 def _between(graph: Any, nodes: set[int]) -> dict[tuple[int, int], list[tuple[str, int]]]:
-    """The triples among some nodes by (head, tail): relation and edge, by ascending edge."""
+    """Return the triples among some nodes: (head, tail) to relation and edge, by ascending edge."""
     edges = induced(graph, np.array(sorted(nodes), np.int64))
     found: dict[tuple[int, int], list[tuple[str, int]]] = {}
     for edge, head, relation, tail in zip(
@@ -112,7 +133,10 @@ def _between(graph: Any, nodes: set[int]) -> dict[tuple[int, int], list[tuple[st
 
 
 def _walk(path: TextPath, ids: dict, edges: dict) -> Path | str:
-    """The first walk along triples that a path in names tells, or its first step that is none, in words."""
+    """Return the first walk along triples that matches a path of names.
+
+    Where there is none, the result is the first step that is no triple, in words.
+    """
     begun = [Path((node,)) for node in ids[path.nodes[0]]]
     for before, name, relation, forward in zip(
         path.nodes, path.nodes[1:], path.relations, path.forward
@@ -124,7 +148,10 @@ def _walk(path: TextPath, ids: dict, edges: dict) -> Path | str:
             if (step := _step(edges, walk.end, node, relation, forward)) is not None
         ]
         if not further:
-            return f"{before} {'<-' if forward is False else '-'}[{relation or 'any'}]{'->' if forward else '-'} {name}"
+            return (
+                f"{before} {'<-' if forward is False else '-'}[{relation or 'any'}]"
+                f"{'->' if forward else '-'} {name}"
+            )
         begun = further[:SAME_NAMED]
     return begun[0]
 
@@ -132,7 +159,11 @@ def _walk(path: TextPath, ids: dict, edges: dict) -> Path | str:
 def _step(
     edges: dict, here: int, there: int, relation: str | None, forward: bool | None
 ) -> tuple[int, bool] | None:
-    """The first triple between two nodes that has that relation and runs that way, where these are told; along it before against it."""
+    """Return the first triple between two nodes, with its direction; None where there is none.
+
+    A relation or a direction that is given must match. Forward edges are tried before backward
+    ones.
+    """
     for along in (True, False):
         if forward is None or forward is along:
             for name, edge in edges.get((here, there) if along else (there, here), ()):
@@ -144,7 +175,7 @@ def _step(
 def _joined(
     graph: Any, seeds, wanted, scores, notes: list[str], watch: Watch = NO_WATCH
 ) -> dict[Path, float | None]:
-    """A shortest path from a seed to each wanted node, in their order, either way along triples."""
+    """Return a shortest path from a seed to each wanted node, in either edge direction."""
     ways = joins(graph, list(seeds), wanted, REACH, "both", watch)
     edges = _between(graph, {node for way in ways.values() for node in way})
     found: dict[Path, float | None] = {}
@@ -152,11 +183,12 @@ def _joined(
         path = Path((way[0],))
         for node in way[1:]:
             step = _step(edges, path.end, node, None, None)
-            assert step is not None  # the way runs along triples
+            assert step is not None  # the shortest path runs along triples
             path = path.extended(node, *step)
         found[path] = scores.get(end)
     notes.append(
-        f"The reply has no paths: {len(found):,} of {len(wanted):,} nodes were joined to the question's entities by shortest paths "
+        f"The reply has no paths: {len(found):,} of {len(wanted):,} nodes were joined to the "
+        "question's entities by shortest paths "
         f"of at most {REACH} steps."
     )
     return found

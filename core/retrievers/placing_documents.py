@@ -1,4 +1,7 @@
-"""The documents that a retriever names found among the chunks of a corpus: by id, by title, or by their text as a quotation."""
+"""Documents in a retriever's reply, found among the chunks of a corpus.
+
+They are found by id, by title, or by their text as a quotation.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,9 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_label, chunk_text
 from core.retrievers.reply import GivenDocument, examples
 
-NEAREST = 20  # chunks in which a quotation is looked for: those that share the most of its words
-SOUGHT_WORDS = 48  # words of each end of a quotation by which these are found
-SHORTEST_HALF = 5  # words; half a quotation that is shorter may be anywhere
+NEAREST = 20  # chunks, those with the most shared words, in which a quotation is searched
+SOUGHT_WORDS = 48  # words at each end of a quotation that select these chunks
+SHORTEST_HALF = 5  # words; a shorter half of a quotation could occur anywhere
 NOTES = {
     "several": "with several passages: the nearest to the question in words counts",
     "another": "of which the id is known and the text is not in it: the id counts",
@@ -26,12 +29,16 @@ NOTES = {
     "again": "of passages that were named before: the first place counts",
 }
 """What is said of so many documents."""
-ByWords = Callable[[str], np.ndarray]  # a text's score of every chunk, by the words that they share
+# Returns the score of every chunk for a text, by the words that they share: float [chunks].
+ByWords = Callable[[str], np.ndarray]
 
 
 @dataclass
 class PlacedDocuments:
-    """The rows of the chunks that were named, best first, each with its score; how many documents could not be placed, and notes."""
+    """The rows of the named chunks, best first, each with its score.
+
+    `unplaced` counts the documents that were not found.
+    """
 
     rows: dict[int, float | None] = field(default_factory=dict)
     unplaced: int = 0
@@ -39,10 +46,13 @@ class PlacedDocuments:
 
 
 def known_id(id: str, known: Container[str]) -> str:
-    """An id as the corpus has it, where TREC's columns hold no blanks: %20 or _ in their place; the id itself where none is there.
+    """Return an id as the corpus writes it; the id itself if the corpus has no such id.
+
+    TREC's columns hold no blanks, so runs write %20 or _ in their place.
 
     >>> from core.retrievers.placing_documents import known_id
-    >>> known_id("Ed%20Wood", {"Ed Wood"}), known_id("Ed_Wood", {"Ed Wood"}), known_id("a_b", {"a_b", "a b"}), known_id("x_y", ())
+    >>> (known_id("Ed%20Wood", {"Ed Wood"}), known_id("Ed_Wood", {"Ed Wood"}),
+    ...  known_id("a_b", {"a_b", "a b"}), known_id("x_y", ()))
     ('Ed Wood', 'Ed Wood', 'a_b', 'x_y')
     """
     return next((one for one in (id, unquote(id), id.replace("_", " ")) if one in known), id)
@@ -50,7 +60,7 @@ def known_id(id: str, known: Container[str]) -> str:
 
 @dataclass(frozen=True)
 class _Names:
-    """The rows of chunks by their own id, by their document's, and the documents by their titles."""
+    """Rows of chunks by chunk id and by document id, and document ids by title."""
 
     chunks: dict[str, int]
     documents: dict[str, tuple[int, ...]]
@@ -63,11 +73,20 @@ class _Names:
 def placed_documents(
     graph: KnowledgeGraph, question: str, given: Sequence[GivenDocument], by_words: ByWords
 ) -> PlacedDocuments:
-    """The chunks of the corpus that documents stand for, in their order.
+    """Find the chunks of a corpus that a reply's documents stand for, in the order of the reply.
 
-    An id or a title stands for the document's chunk that shares the most words with the question, so that it takes one place. A text
-    stands for every chunk that it covers, or for the one that holds it: such chunks take the text's place one after the other. One that is
-    cut differently here is known by half of its words. What is not in the corpus is counted in a note.
+    An id or a title stands for the chunk of that document that shares the most words with the
+    question, so that it takes one rank. A text stands for every chunk that it covers, or for the
+    chunk that contains it. Such chunks take consecutive ranks. A chunk that is split differently
+    here is recognised by half of its words. Documents that are not in the corpus are counted in a
+    note.
+
+    Parameters
+    ----------
+    graph : the graph of the corpus, with its chunks.
+    question : the text of the question.
+    given : the documents of the reply, best first.
+    by_words : returns the score of every chunk for a text.
     """
     found, counts, strangers = PlacedDocuments(), Counter[str](), list[str]()
     for one in given:
@@ -82,7 +101,8 @@ def placed_documents(
     if strangers:
         are = "is" if len(strangers) == 1 else "are"
         found.notes.append(
-            f"{len(strangers):,} of {_documents(len(given))} {are} not in the corpus: {examples(strangers)}."
+            f"{len(strangers):,} of {_documents(len(given))} {are} not in the corpus: "
+            f"{examples(strangers)}."
         )
     found.notes += [
         f"{_documents(counts[kind])} {words}." for kind, words in NOTES.items() if counts[kind]
@@ -91,7 +111,12 @@ def placed_documents(
 
 
 def covered(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
-    """Of some chunks those of which a text, such as a prompt, holds the whole or half of the words."""
+    """Return the chunks whose words, all or half of them, are in a text such as a prompt.
+
+    Parameters
+    ----------
+    rows : the chunks to look at.
+    """
     whole = alike(text)
     return tuple(row for row in rows if _overlaps(alike(chunk_text(graph, row)), whole))
 
@@ -138,7 +163,10 @@ def _nearest(
 
 
 def _quoted(graph: KnowledgeGraph, text: str, by_words: ByWords) -> tuple[int, ...]:
-    """The chunks of one document that a text holds or is held by; none where no chunk near it in words does."""
+    """Return the chunks of one document that contain a text or are contained in it.
+
+    The result is empty where none of the chunks that share the most words does.
+    """
     words = text.split()
     ends = words if len(words) <= 2 * SOUGHT_WORDS else words[:SOUGHT_WORDS] + words[-SOUGHT_WORDS:]
     scores = by_words(" ".join(ends))
@@ -151,7 +179,11 @@ def _quoted(graph: KnowledgeGraph, text: str, by_words: ByWords) -> tuple[int, .
 
 
 def _holding(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int, ...]:
-    """Of some chunks the first that holds a text, else those that the text holds, wholly or half of their words."""
+    """Return the first of some chunks that contains a text.
+
+    Where there is none, the result is the chunks that the text contains, wholly or by half of the
+    words.
+    """
     quote = alike(text)
     texts = {row: alike(chunk_text(graph, row)) for row in rows}
     holding = (
@@ -167,7 +199,7 @@ def _holding(graph: KnowledgeGraph, text: str, rows: Sequence[int]) -> tuple[int
 
 
 def _overlaps(inner: str, outer: str) -> bool:
-    """Whether a text holds another one, or either half of its words."""
+    """Return whether `outer` contains `inner`, or either half of its words."""
     if not inner or inner in outer:
         return bool(inner)
     return any(half in outer for half in halves(inner) if half.count(" ") + 1 >= SHORTEST_HALF)
@@ -182,7 +214,8 @@ def _names(graph: KnowledgeGraph) -> _Names:
         titles: dict[str, dict[str, None]] = {}
         for row, (document, title) in enumerate(zip(table.texts("document"), table.texts("title"))):
             documents.setdefault(document, []).append(row)
-            called = title or PurePosixPath(document).stem  # that of its file
+            # A document without a title is called by its file's name.
+            called = title or PurePosixPath(document).stem
             titles.setdefault(alike(called), {})[document] = None
         chunks = {id: row for row, id in enumerate(table.texts("id"))}
         return _Names(

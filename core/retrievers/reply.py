@@ -1,4 +1,7 @@
-"""A retriever's reply checked for its form: paths, hits and answers in names, or documents, with notes on what was left out."""
+"""Replies of retrievers, checked for their form.
+
+A reply has paths, hits and answers by name, or documents. Notes say what was left out.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +17,32 @@ DOCUMENT_KEYS, DOCUMENT_PARTS = (
     ("documents", "chunks", "answer", "prompt"),
     ("id", "title", "text", "score"),
 )
+# Bounds of a reply: paths, names in a list, hops of a path, and characters of a name.
 MOST_PATHS, MOST_NAMES, MOST_STEPS, LONGEST_NAME = 10_000, 10_000, 16, 2_000
-EXAMPLES = 3  # names that a note gives
-MOST_DOCUMENTS, LONGEST_TEXT = 10_000, 1_000_000  # characters of a text
-ON_TRIPLES = "it has documents, and of a graph of triples paths, nodes or answers are asked for; ask it of a corpus"
-ON_DOCUMENTS = "it has paths or nodes of a graph, and documents are asked for (“documents” or “chunks”); ask it of a graph of triples"
+EXAMPLES = 3  # names that a note quotes
+# Bounds of a reply: documents, and characters of a text.
+MOST_DOCUMENTS, LONGEST_TEXT = 10_000, 1_000_000
+ON_TRIPLES = (
+    "it has documents, and of a graph of triples paths, nodes or answers are asked for; ask it "
+    "of a corpus"
+)
+ON_DOCUMENTS = (
+    "it has paths or nodes of a graph, and documents are asked for (“documents” or “chunks”); "
+    "ask it of a graph of triples"
+)
 
 
 class UnfitReply(ValueError):
-    """A reply that cannot be used; the message says which part of it and why."""
+    """A reply that cannot be used; the message names the part and the reason."""
 
 
 @dataclass(frozen=True)
 class TextPath:
-    """A path in names. A relation or a direction that was not told is None: then any triple between the two entities will do."""
+    """A path of names.
+
+    A relation or a direction that was not given is None. Any triple between the two entities
+    matches it.
+    """
 
     nodes: tuple[str, ...]
     relations: tuple[str | None, ...]
@@ -37,7 +52,10 @@ class TextPath:
 
 @dataclass(frozen=True)
 class RetrieverReply:
-    """What a retriever told, checked for its form alone: paths and hits best first, answers as it gave them, and notes."""
+    """A retriever's reply on a graph, checked for its form alone.
+
+    Paths and hits are best first. Answers keep the order of the reply.
+    """
 
     paths: tuple[TextPath, ...] = ()
     hits: tuple[tuple[str, float | None], ...] = ()
@@ -47,7 +65,10 @@ class RetrieverReply:
 
 @dataclass(frozen=True)
 class GivenDocument:
-    """A document, or a piece of one, as a retriever names it: by an id, a title, or its text. `named` is a bare text that may be each."""
+    """A document, or a piece of one, as a retriever names it: by id, title or text.
+
+    `named` is a bare text that may be any of the three.
+    """
 
     id: str = ""
     title: str = ""
@@ -57,13 +78,16 @@ class GivenDocument:
 
     @property
     def label(self) -> str:
-        """What a note calls it."""
+        """The name of the document in notes."""
         return self.id or self.title or self.named or self.text
 
 
 @dataclass(frozen=True)
 class DocumentsReply:
-    """Documents best first, the retriever's answer, the prompt that it was made from (both None where there is none), and notes."""
+    """A retriever's reply on a corpus: documents best first, the answer, its prompt, and notes.
+
+    Answer and prompt are None where the reply has none.
+    """
 
     documents: tuple[GivenDocument, ...] = ()
     answer: str | None = None
@@ -72,7 +96,10 @@ class DocumentsReply:
 
 
 def checked(data: Any) -> RetrieverReply:
-    """The reply of that data. Raises UnfitReply, naming the part that is wrong."""
+    """Check a reply on a graph.
+
+    Raises UnfitReply, which names the part that is wrong.
+    """
     if not isinstance(data, Mapping):
         raise UnfitReply("it should be an object with “paths”, “nodes” or “answers”")
     if any(data.get(key) for key in DOCUMENT_KEYS[:2]) and not any(data.get(key) for key in KEYS):
@@ -95,10 +122,13 @@ def checked(data: Any) -> RetrieverReply:
 
 
 def checked_documents(data: Any) -> DocumentsReply:
-    """The documents of a reply to a question about a corpus. Raises UnfitReply, naming the part that is wrong.
+    """Check a reply on a corpus.
+
+    Raises UnfitReply, which names the part that is wrong.
 
     >>> from core.retrievers.reply import checked_documents
-    >>> [one.id for one in checked_documents({"documents": [{"id": "a", "score": 1}, {"id": "b", "score": 2}]}).documents]
+    >>> [one.id for one in checked_documents({"documents": [{"id": "a", "score": 1},
+    ...     {"id": "b", "score": 2}]}).documents]
     ['b', 'a']
     """
     if not isinstance(data, Mapping):
@@ -128,7 +158,8 @@ def _document(data: Any, where: str, notes: list[str]) -> GivenDocument:
         ]
     else:
         raise UnfitReply(
-            f"{where} should be an object with “id”, “title” or “text”, not {shorten(repr(data), 60)}"
+            f"{where} should be an object with “id”, “title” or “text”, not "
+            f"{shorten(repr(data), 60)}"
         )
     parts = {one: (_text(data, one, where) or "").strip() for one in DOCUMENT_PARTS[:3]}
     if not any(parts.values()):
@@ -139,7 +170,7 @@ def _document(data: Any, where: str, notes: list[str]) -> GivenDocument:
 
 
 def _text(data: Mapping, key: str, where: str) -> str | None:
-    """The text under a key, or a number as text; None where there is none."""
+    """Return the text or number under a key, as text; None where there is none."""
     value = data.get(key)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
@@ -181,13 +212,14 @@ def _path(data: Any, where: str, notes: list[str]) -> TextPath:
 def _beside(
     data: Mapping, key: str, nodes: Sequence[str], where: str, read: Callable[[Any], Any]
 ) -> tuple[Any, ...]:
-    """The list under `key`, one entry for each step; all None where it is absent."""
+    """Return the list under `key`, one entry for each step; all None where it is absent."""
     if data.get(key) is None:
         return (None,) * (len(nodes) - 1)
     found = tuple(None if one is None else read(one) for one in _list(data, key, MOST_STEPS, where))
     if len(found) != len(nodes) - 1:
         raise UnfitReply(
-            f"{where} has {len(nodes)} nodes, so “{key}” should have {len(nodes) - 1}, not {len(found)}"
+            f"{where} has {len(nodes)} nodes, so “{key}” should have {len(nodes) - 1}, not "
+            f"{len(found)}"
         )
     return found
 
@@ -237,20 +269,24 @@ def _score(value: Any, where: str) -> float | None:
 
 
 def _best_first(items: list, scores: list[float | None], what: str, notes: list[str]) -> Iterable:
-    """The items by score, ties as they came; as they came where one has no score."""
+    """Return the items by score, ties in their given order.
+
+    Where an item has no score, all keep their given order.
+    """
     known = [score for score in scores if score is not None]
     without = len(scores) - len(known)
     if not without:
         return [items[i] for i in sorted(range(len(items)), key=lambda i: -known[i])]
     if without < len(items):
         notes.append(
-            f"{without:,} of {len(items):,} {what} came without a score, so all stay in the order of the reply."
+            f"{without:,} of {len(items):,} {what} came without a score, so all stay in the order "
+            "of the reply."
         )
     return items
 
 
 def examples(texts: Iterable[str]) -> str:
-    """The first of some names in quotation marks, for a note.
+    """Quote the first of some names, for a note.
 
     >>> from core.retrievers.reply import examples
     >>> examples(["a", "b", "c", "d"])

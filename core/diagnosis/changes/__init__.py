@@ -1,1 +1,1 @@
-"""Changes of one step that may bring a lane what it lost, by what lost it."""
+"""Changes of one step that may bring back the losses of a lane."""

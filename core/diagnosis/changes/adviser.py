@@ -1,14 +1,20 @@
-"""How many nodes a question's subgraph should keep, with the reasons (LEGO-GraphRAG, technical report, section B.5).
+"""Advice on the size of a question's subgraph, with reasons.
 
-The report asks for a least recall of 50 to 75 %: more for complex questions (several entities, several answers, nested), less where
-the graph is dense around the entities, more where it is sparse, and lets a log of feedback adjust it. It gives no size. Ours: a walk
-of as many steps as the question needs spreads over `spread` nodes (the exponential of the entropy of where it may be), and keeping k
-nodes of the largest PageRank is taken to keep the share k / (k + spread) of the answers, so that the aim t asks for t / (1 - t) times
-the spread. That is a careful estimate: on MetaQA more is kept.
+It follows LEGO-GraphRAG, technical report, section B.5. The report asks for a least recall of 50 to
+75 %. The aim is higher for complex questions (several entities, several answers, nested). It is
+lower where the graph is dense around the entities, and higher where it is sparse. A log of feedback
+adjusts it.
 
-Two of the report's guides are not followed. It recommends a language model that says how vague a question is or how many hops it takes:
-hops are those of the question set, else guessed from its length, so that advice costs nothing and is the same twice. And it sets the aim by
-what the answer is for (2): 60 to 75 % for critical tasks, 50 to 60 % for light ones, which no question tells; who knows it changes `keep`.
+The report gives no size, so the estimate is ours. A walk of as many steps as the question needs
+spreads over `spread` nodes, the exponential of the entropy of its position. Keeping the k nodes of
+the largest PageRank is assumed to keep the share k / (k + spread) of the answers. The aim t then
+asks for t / (1 - t) times the spread. The estimate is careful: on MetaQA more is kept.
+
+Two guides of the report are not followed. It recommends a language model that tells how vague a
+question is or how many hops it takes. Here the hops are those of the question set, else guessed
+from the question's length, so that advice costs nothing and is reproducible. It also sets the aim
+by the purpose of the answer (2): 60 to 75 % for critical tasks, 50 to 60 % for light ones. No
+question tells its purpose; users who know it change `keep`.
 """
 
 from __future__ import annotations
@@ -24,18 +30,29 @@ from core.graph.protocol import KnowledgeGraph
 from core.languages.spelling import fold
 from core.types import Question, Rating
 
-USUAL, LEAST, MOST = 1000, 50, 20_000  # nodes
-LONG = 10  # words, a name counting as one, from which three steps are likely: 93 % of MetaQA's 3-hop questions, 28 % of its 2-hop ones
-# of the answers; the report's middle, range, and what a reason moves
+USUAL, LEAST, MOST = 1000, 50, 20_000  # nodes: the usual, the least and the most to keep
+# Words, a name counting as one, from which three steps are likely. 93 % of MetaQA's 3-hop
+# questions are that long, and 28 % of its 2-hop ones.
+LONG = 10
+# Shares of the answers: the middle and the range of the report, and the change by one reason.
 BASE, LOWEST, HIGHEST, STEP = (0.60, 0.50, 0.75, 0.05)
 NESTED = re.compile(r"\b(and|or|both|same|also|that|which|whose|whom)\b", re.IGNORECASE)
-EDGES = 500_000  # looked at in one step of the walk
-ALIKE = 0.5  # of the words of two questions, names left out
+EDGES = 500_000  # edges followed in one step of the walk
+ALIKE = 0.5  # share of common words of similar questions, without names
 
 
 @dataclass(frozen=True)
 class SizeAdvice:
-    """`keep` nodes, the share of the answers aimed at, the steps assumed, the spread of a walk of so many steps, and why."""
+    """The advised number of nodes, with the figures and sentences that lead to it.
+
+    Parameters
+    ----------
+    keep : the number of nodes.
+    aim : the share of the answers that should be kept.
+    steps : the number of hops assumed.
+    spread : the number of nodes over which a walk of that many steps spreads.
+    reasons : sentences.
+    """
 
     keep: int
     aim: float
@@ -47,9 +64,15 @@ class SizeAdvice:
 def advise(
     graph: KnowledgeGraph, question: Question, seeds: Sequence[int], ratings: Sequence[Rating] = ()
 ) -> SizeAdvice:
-    """The size for a question that starts from `seeds`; `ratings` is the feedback log of the graph.
+    """Return the advised size of the subgraph for a question that starts from `seeds`.
 
-    `question.hops` is taken as the number of steps where it is known. Nothing is applied: the caller shows it.
+    The advice is not applied; the caller shows it.
+
+    Parameters
+    ----------
+    question : its `hops` are the number of steps where they are known.
+    seeds : ids of the question entities.
+    ratings : the feedback log of the graph.
     """
     steps, why_steps = _steps(question)
     spread, edges = walk_spread(graph, seeds, steps)
@@ -71,11 +94,12 @@ def advise(
 
 
 def walk_spread(graph: KnowledgeGraph, seeds: Sequence[int], steps: int) -> tuple[float, int]:
-    """(over how many nodes a walk of `steps` steps from the seeds spreads, the number of edges at the seeds).
+    """Return over how many nodes a random walk spreads, and the number of edges at the seeds.
 
-    exp(-sum p ln p) of the probabilities p of where a walk that takes every edge at a node with the same probability is after the
-    last step. Of a very large neighbourhood the likeliest nodes go on and the rest stays where it is, so that at most `EDGES` edges
-    are looked at in a step.
+    The spread is exp(-sum p ln p), where p are the probabilities of the walk's position after the
+    last step. The walk takes every edge at a node with the same probability. In a very large
+    neighbourhood only the most likely nodes go on, so that at most `EDGES` edges are followed in a
+    step. The rest keeps its position.
     """
     nodes, counts = np.unique(np.asarray(seeds, np.int64), return_counts=True)
     mass = counts / counts.sum()
@@ -88,7 +112,10 @@ def walk_spread(graph: KnowledgeGraph, seeds: Sequence[int], steps: int) -> tupl
 def _step(
     graph: KnowledgeGraph, nodes: np.ndarray, mass: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One step of the walk: (nodes ascending, probabilities). A node without edges keeps its share."""
+    """Return nodes (ascending) and probabilities after one step of the walk.
+
+    A node without edges keeps its probability.
+    """
     degrees = graph.degrees(nodes, "graph")
     order = np.lexsort((nodes, -mass))
     going = order[(np.cumsum(degrees[order]) <= EDGES) & (degrees[order] > 0)]
@@ -110,13 +137,14 @@ def _steps(question: Question) -> tuple[int, str]:
     if words >= LONG:
         return (
             3,
-            f"The question has {words} words, a name counted as one: such long ones mostly need three steps.",
+            f"The question has {words} words, a name counted as one: such long ones mostly need "
+            "three steps.",
         )
     return 2, f"The question has {words} words, a name counted as one: two steps are allowed for."
 
 
 def form(question: Question) -> str:
-    """The question with X for its entities, in lower case, without punctuation."""
+    """Return the question in lower case, without punctuation, with X for its entities."""
     text = question.text
     for name in sorted(question.entities, key=lambda name: (-len(name), name)):
         text = re.sub(re.escape(name), "X", text, flags=re.IGNORECASE) if name else text
@@ -124,14 +152,18 @@ def form(question: Question) -> str:
 
 
 def _density(graph: KnowledgeGraph, spread: float, steps: int, edges: int) -> tuple[int, str]:
-    """1 where neighbourhoods grow more than twice as fast as the graph's mean degree, -1 where less than half as fast."""
+    """Compare the growth of neighbourhoods with the graph's mean degree.
+
+    The result is 1 if they grow more than twice as fast, -1 if less than half as fast, else 0.
+    """
     mean = (1 if graph.direction != "both" else 2) * graph.n_edges / max(1, graph.n_nodes)
     growth = spread ** (1 / steps)
     density = 1 if growth > 2 * mean else -1 if growth < mean / 2 else 0
     how_dense = {1: "dense", -1: "sparse", 0: "as elsewhere in the graph"}[density]
     about = f"{spread:,.0f}" if spread >= 10 else f"{spread:.1f}"
     return density, (
-        f"The entities have {_count(edges, 'edge')}, and a walk of {_count(steps, 'step')} spreads over about {about} nodes, "
+        f"The entities have {_count(edges, 'edge')}, and a walk of {_count(steps, 'step')} "
+        f"spreads over about {about} nodes, "
         f"{growth:.1f} times as many each step: {how_dense} (mean degree {mean:.1f})."
     )
 
@@ -156,18 +188,21 @@ def _aim(question: Question, seeds: Sequence[int], steps: int, density: int) -> 
     aim = round(min(HIGHEST, max(LOWEST, aim)), 2)
     return (
         aim,
-        f"At least {aim:.0%} of the answers should be kept{f', as {_listed(why)}' if why else ', the usual aim'}.",
+        f"At least {aim:.0%} of the answers should be "
+        f"kept{f', as {_listed(why)}' if why else ', the usual aim'}.",
     )
 
 
 def from_feedback(
     estimate: float, question: Question, ratings: Sequence[Rating]
 ) -> tuple[float, str]:
-    """(the estimate after the feedback on alike questions, a sentence or nothing).
+    """Return the estimate adjusted by feedback on similar questions, and a sentence on it.
 
-    n thumbs up move it towards the size that worked by the share n / (n + 2), on a scale of factors. That size is the smallest one
-    with a thumb up, or, where an answer from as many nodes was bad, the middle one. With thumbs down alone, on a size that was at
-    least about the estimate, it grows by half.
+    Answers rated up move the estimate towards the size that worked. With n of them its weight is n
+    / (n + 2), on a logarithmic scale. That size is the smallest one rated up. It is the median
+    where an answer from as many nodes was rated down. If answers were only rated down, and one came
+    from at least about as many nodes as the estimate, the estimate grows by half. Without feedback
+    the sentence is empty.
     """
     alike = [
         (rating.up, rating.size) for rating in ratings if rating.size and _alike(question, rating)
@@ -178,7 +213,8 @@ def from_feedback(
         weight = len(good) / (len(good) + 2)
         return (
             estimate ** (1 - weight) * best**weight,
-            f"Of alike questions, {_count(len(good), 'answer')} from {best:,.0f} nodes had a thumb up.",
+            f"Of alike questions, {_count(len(good), 'answer')} from {best:,.0f} nodes had a "
+            "thumb up.",
         )
     if any(size >= 0.8 * estimate for size in bad):
         return (
@@ -189,7 +225,7 @@ def from_feedback(
 
 
 def _alike(question: Question, rating: Rating) -> bool:
-    """Whether two questions share at least half of their words, names left out, and have as many entities."""
+    """Return whether two questions have as many entities and share half of their other words."""
     one = set(form(question).split())
     other = set(form(Question(rating.question, entities=rating.entities)).split())
     return len(question.entities) == len(rating.entities) and len(one & other) >= ALIKE * len(
@@ -198,7 +234,7 @@ def _alike(question: Question, rating: Rating) -> bool:
 
 
 def _rounded(size: float) -> int:
-    """Two digits that count: 324 becomes 320."""
+    """Round to two significant digits: 324 becomes 320."""
     return int(float(f"{size:.2g}"))
 
 

@@ -1,4 +1,7 @@
-"""Changes of one step that may bring a lane on documents more of the passages that its answer rests on, by what lost them."""
+"""Changes of one step that may bring a lane on a corpus more of the gold passages.
+
+They depend on how the passages were lost.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ from core.operators.nodes.adaptive import AdaptiveRerank
 from core.operators.nodes.documents import DocumentsOfNodes
 from core.parameters import values
 
-MAX_KEEP = 40  # hits of a kind that a change keeps
-WIDER = (2, 4)  # times as many
+MAX_KEEP = 40  # the most hits of a kind that a change keeps
+WIDER = (2, 4)  # factors by which a search is widened
 FURTHER = 3  # the most hops that a change takes
 UNITS = {"chunks": "passage", "nodes": "entity", "relations": "relation", "communities": "report"}
 PLURAL = {
@@ -27,16 +30,21 @@ PLURAL = {
     "report": "reports",
     "document": "documents",
 }
-READING = (Loop, AdaptiveRerank)  # operators whose budget is how many documents a re-ranker reads
+# Operators whose budget is the number of documents that a re-ranker reads.
+READING = (Loop, AdaptiveRerank)
 
 
 def changes(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
-    """What may help: as many hits as the places of the lost passages ask for, more room in the prompt, another way to look passages up,
-    then wider searches. None for a line with branches.
+    """Yield changes that may help, in the order in which they should be tried.
+
+    First come as many hits as the ranks of the lost passages ask for, then more room in the prompt,
+    then another way of searching passages, then wider searches. A line with branches has no
+    changes.
 
     >>> from core.diagnosis.changes.passage_changes import changes
     >>> from core.operators.text import parse_line
-    >>> line = parse_line("BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=4) >> AnswerFromTables()")
+    >>> line = parse_line("BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=4)"
+    ...     " >> AnswerFromTables()")
     >>> [change.words for change in changes(line, ())]
     ['Look passages up by words', 'Keep 8 passages', 'Keep 16 passages']
     """
@@ -48,7 +56,7 @@ def changes(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
 
 
 def _to_the_place(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
-    """The step that cut passages keeps as many that the last of them comes in, or if that is too many the first."""
+    """Yield larger cuts of passages: to keep all lost ones, or the first of them."""
     for position, operator in enumerate(line):
         name = type(operator).__name__
         by_it = [
@@ -65,7 +73,7 @@ def _to_the_place(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
 
 
 def _roomier(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
-    """More tokens for passages, where some were found and had no room."""
+    """Yield more tokens for passages, if some were found and had no room."""
     if not any(one.stage == "prompt" for one in lost):
         return
     for times in WIDER:
@@ -81,7 +89,7 @@ def _roomier(line: Line, lost: Sequence[Loss]) -> Iterator[LineChange]:
 
 
 def _looked_up(line: Line) -> Iterator[LineChange]:
-    """Passages by words in the place of passages by meaning, and the other way round."""
+    """Yield a search by words instead of by meaning, and the reverse."""
     for position, operator in enumerate(line):
         if isinstance(operator, VectorChunks):
             yield LineChange(
@@ -94,7 +102,7 @@ def _looked_up(line: Line) -> Iterator[LineChange]:
 
 
 def _wider(line: Line) -> Iterator[LineChange]:
-    """More hits of each kind, those of passages first; one hop more."""
+    """Yield more hits of each kind, passages first, and one hop more."""
     searches = [
         (at, operator)
         for at, operator in enumerate(line)
@@ -118,14 +126,17 @@ def _wider(line: Line) -> Iterator[LineChange]:
 
 
 def _more(line: Line, operator: Operator, budget: int) -> str:
-    """Read 200 documents, Take 8,000 tokens of relations."""
+    """Return the words of a larger budget, as in: Read 200 documents."""
     if isinstance(operator, READING):
         return f"Read {counted(budget, 'document')}"
     return f"Take {budget:,} tokens of {PLURAL.get(_noun(line, operator), 'hits')}"
 
 
 def _noun(line: Line, operator: Operator) -> str:
-    """What the last of the kinds that an operator finds is called; nodes that are handed on as documents are these."""
+    """Return the noun for the last kind of hit that an operator finds.
+
+    Nodes that are passed on as documents are called documents.
+    """
     noun = next((UNITS[field] for field in reversed(operator.writes) if field in UNITS), "hit")
     if noun == "entity" and any(isinstance(one, DocumentsOfNodes) for one in line):
         return "document"
@@ -133,6 +144,6 @@ def _noun(line: Line, operator: Operator) -> str:
 
 
 def _unit(line: Line, operator: Operator, count: int) -> str:
-    """6 passages, 1 entity."""
+    """Return a count with its noun, as in: 6 passages, 1 entity."""
     noun = _noun(line, operator)
     return f"{count:,} entities" if noun == "entity" and count != 1 else counted(count, noun)

@@ -1,4 +1,7 @@
-"""Changes of one step that may bring a lane on triples more of the known answers, by what lost them."""
+"""Changes of one step that may bring a lane on triples more of the known answers.
+
+They depend on the cause of the losses.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +20,19 @@ from core.operators.refine import reads_part
 from core.parameters import parameters, values
 from core.sources import Ask
 
-FURTHER = 8  # the most hops that an operator searches
-KEEPS = (64, 128, 256, 512)  # paths
-WIDER = (2, 4)  # times as wide
-Values = tuple[str, dict[str, Any]]  # words, and the values of an operator's parameters
+FURTHER = 8  # the most hops that a change searches
+KEEPS = (64, 128, 256, 512)  # numbers of paths that a change keeps
+WIDER = (2, 4)  # factors by which a beam is widened
+Values = tuple[str, dict[str, Any]]  # words, and parameter values of an operator
 
 
 def changes(ask: Ask, line: Line, losses: Sequence[Loss], models) -> Iterator[LineChange]:
-    """What may help against these losses: what the loss names, the size that the question suggests, then relation chains, where
-    they are prepared, in the place of the search; a wider beam, which costs most, last. None for a line with branches."""
+    """Yield changes that may help against some losses, in the order in which they should be tried.
+
+    First come the changes that the cause suggests, then the advised subgraph size, then relation
+    chains instead of the search, if they are prepared. A wider beam costs most and comes last. A
+    line with branches has no changes.
+    """
     if any(isinstance(operator, Branch) for operator in line):
         return
     yield from new_ones(
@@ -40,7 +47,7 @@ def changes(ask: Ask, line: Line, losses: Sequence[Loss], models) -> Iterator[Li
 
 
 def _against(line: Line, losses: Sequence[Loss]) -> Iterator[LineChange]:
-    """The changes that the commonest loss asks for."""
+    """Yield the changes that the cause of the first loss suggests."""
     alike = [loss for loss in losses if loss.cause == losses[0].cause]
     for position, operator in enumerate(line):
         known = {parameter.name for parameter in parameters(type(operator))}
@@ -100,7 +107,7 @@ def _extract_more(operator: Any, known: set[str], alike: Sequence[Loss]) -> Iter
             yield f"Keep {counted(keep, 'node')}", {"keep": keep}
 
 
-# by cause what may help, each a few words and the values that an operator gets
+# Functions by cause that yield the changes that may help.
 AGAINST: dict[Cause, tuple[Callable[..., Iterator[Values]], ...]] = {
     Cause.OUTRANKED: (_keep_paths,),
     Cause.NOT_READ: (_read_all,),
@@ -113,7 +120,7 @@ AGAINST: dict[Cause, tuple[Callable[..., Iterator[Values]], ...]] = {
 
 
 def _widened(line: Line, losses: Sequence[Loss]) -> Iterator[LineChange]:
-    """A wider beam against what a beam lost."""
+    """Yield a wider beam against losses by a beam."""
     for position, operator in enumerate(line):
         if losses[0].cause in (Cause.BEAM, Cause.NOT_TRIED) and hasattr(operator, "width"):
             for width in (times * operator.width for times in WIDER):
@@ -123,7 +130,7 @@ def _widened(line: Line, losses: Sequence[Loss]) -> Iterator[LineChange]:
 
 
 def _advised(ask: Ask, line: Line) -> Iterator[LineChange]:
-    """The subgraph of the size that the question suggests."""
+    """Yield the subgraph size advised for the question."""
     for position, operator in enumerate(line):
         if isinstance(operator, PersonalizedPageRank):
             keep = advise(ask.source.graph, ask.question, ask.seeds).keep
@@ -131,7 +138,7 @@ def _advised(ask: Ask, line: Line) -> Iterator[LineChange]:
 
 
 def _instead(ask: Ask, line: Line, models) -> Iterator[LineChange]:
-    """Relation chains in the place of the search for paths."""
+    """Yield relation chains instead of the search for paths."""
     chains = ChainRanking()
     if not at_hand(
         ask.source.graph, models.encoder(chains.encoder), chains.steps, chains.direction

@@ -1,4 +1,4 @@
-"""Changes of one step of a line, and trying some of them in the time that there is."""
+"""Changes of one step of a line, and trials of them within a time limit."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from core.operators.base import Line, Operator
 from core.types import Repair
 from core.watch import NO_WATCH, Watch
 
-MOST_TRIED, MOST_SECONDS = 6, 2.0  # of one lane
+MOST_TRIED, MOST_SECONDS = 6, 2.0  # changes tried for one lane, and the time for them
 
 
 @dataclass(frozen=True)
 class LineChange:
-    """One step of a line replaced, in a few words."""
+    """A replacement of one step of a line, with a few words on it."""
 
     position: int
     operator: Operator
@@ -27,7 +27,7 @@ class LineChange:
 
 @dataclass(frozen=True)
 class BroughtTargets:
-    """The wanted items that a run brings: their number, their noun, and their place."""
+    """The targets that a run brings: how many of how many, their noun, and where."""
 
     right: int
     of: int
@@ -40,7 +40,7 @@ class BroughtTargets:
 
 
 def with_values(position: int, operator: Operator, words: str, **changed) -> Iterator[LineChange]:
-    """The operator with other values, where it may have them."""
+    """Yield the operator with other parameter values, if it accepts them."""
     try:
         yield LineChange(position, replace(operator, **changed), words)
     except BadParameter:
@@ -48,7 +48,7 @@ def with_values(position: int, operator: Operator, words: str, **changed) -> Ite
 
 
 def changed_line(line: Line, change: LineChange) -> Line | None:
-    """The line with the change; None where it does not fit."""
+    """Return the line with a change; None where the change does not fit."""
     try:
         return line.replaced(change.position, change.operator)
     except HopscopeError:
@@ -56,7 +56,7 @@ def changed_line(line: Line, change: LineChange) -> Line | None:
 
 
 def new_ones(line: Line, found: Iterable[LineChange]) -> Iterator[LineChange]:
-    """The changes that lead to lines of their own, each once."""
+    """Yield the changes that lead to different lines, without repeats."""
     seen = {repr(line)}
     for change in found:
         text = repr(changed_line(line, change) or line)
@@ -72,10 +72,16 @@ def best(
     watch: Watch = NO_WATCH,
     seconds: float = MOST_SECONDS,
 ) -> Repair | None:
-    """Of changes that bring more than `least` the first that brings all, else the one that brings most; None where none does.
+    """Return the best of some changes: the first that brings all, else the one that brings most.
 
-    At most six are tried in `seconds`; `attempt` gives what a change brings and calls what it is handed while it works. Raises what
-    `watch` raises.
+    The result is None where no change brings more than `least`. At most six changes are tried,
+    within `seconds`. Raises what `watch` raises.
+
+    Parameters
+    ----------
+    found : the changes, in the order in which they are tried.
+    least : how many targets the unchanged line brings.
+    attempt : tries a change and returns its result; it calls its watch while it works.
     """
     most: Repair | None = None
     end = time.monotonic() + seconds
@@ -91,7 +97,10 @@ def best(
 
 
 def ran(run: LaneRun, watch: Watch = NO_WATCH, answer: bool = False) -> bool:
-    """Whether a line could be run in time up to its answer, or with it. Raises Cancelled."""
+    """Run a line, with its answer if asked; return False if it failed or took too long.
+
+    Raises Cancelled.
+    """
     progress = Progress(
         Watch(watch.check, lambda text, share: watch.check()), reached=lambda state: watch.check()
     )
@@ -107,11 +116,11 @@ def ran(run: LaneRun, watch: Watch = NO_WATCH, answer: bool = False) -> bool:
 
 
 class TooLong(HopscopeError):
-    """The time for trying is over."""
+    """An error that ends a trial when its time is over."""
 
 
 def until(watch: Watch, end: float) -> Watch:
-    """`watch` that raises TooLong as well once it is that late (`time.monotonic()`)."""
+    """Return a watch that also raises TooLong after `end` (`time.monotonic()`)."""
 
     def checked() -> None:
         watch.check()

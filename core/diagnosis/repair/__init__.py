@@ -1,1 +1,1 @@
-"""Changes of one step that bring a lane what it lost, tried on its question."""
+"""Changes of one step that bring a lane's losses back, tried on its question."""

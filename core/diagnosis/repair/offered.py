@@ -1,4 +1,4 @@
-"""Repairs that are worth offering: those that bring what no lane of the comparison has already."""
+"""Repairs that are worth offering, as they bring what no other lane has."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from core.types import Repair, State
 def best_repair(comparison: Comparison) -> tuple[int, str] | None:
     """Return the lane whose repair brings most, and a label that names the lane.
 
-    Of several that bring as much, one that keeps its operators comes first. None where no repair is offered.
+    Ties go to a repair that keeps the lane's operators. The result is None where no repair is
+    offered.
     """
     repaired = [
         (i, lane, lane.repair)
@@ -32,10 +33,10 @@ def best_repair(comparison: Comparison) -> tuple[int, str] | None:
 
 
 def twin(comparison: Comparison, lane: Lane, repair: Repair) -> int | None:
-    """Return the place of a lane beside which the repaired `lane` would show nothing new; None where there is none.
+    """Return a lane that already shows what the repaired `lane` would; None if there is none.
 
-    It runs the repaired line, or it works as that does and brings as much: where a step was replaced it has the new
-    operators, else it has the same ones.
+    Such a lane runs the repaired line, or works as it does and brings as much. If the repair
+    replaced a step, that lane has the new operators. Else it has the same operators.
     """
     line = parse_line(repair.spec)
     new = _new_types(lane, repair)
@@ -50,7 +51,10 @@ def twin(comparison: Comparison, lane: Lane, repair: Repair) -> int | None:
 
 
 def answers_alike(comparison: Comparison, lane: Lane, trial: LaneRun) -> bool:
-    """Whether another lane answers as a trial run of a changed `lane` does: the same names, or the same hits, in one order."""
+    """Return whether another lane answers as a trial run of a changed `lane` does.
+
+    It gives the same names, or the same hits, in the same order.
+    """
     found = _says(trial.state)
     others = [other for other in comparison.lanes if other is not lane and other.retrieved]
     return bool(found) and any(_says(other.state) == found for other in others)
@@ -67,12 +71,12 @@ def _types(line: Line) -> list[type]:
 
 
 def _new_types(lane: Lane, repair: Repair) -> set[type]:
-    """The operators that a repair puts in the place of others, rather than other values."""
+    """Return the operator types that a repair introduces; empty if it only changes values."""
     return set(_types(parse_line(repair.spec))) - set(_types(lane.instance.line))
 
 
 def _brings(comparison: Comparison, lane: Lane, repair: Repair) -> bool:
-    """Whether a lane brings as much as a repair."""
+    """Return whether a lane brings as much as a repair."""
     if not lane.retrieved or not lane.states:
         return False
     found = brought(lane, lane_by_model(comparison, lane), lane.saved_alive)

@@ -1,5 +1,7 @@
-"""After a comparison: what the answers rest on, and changes of one step tried on each lane that lost an answer, as long as nobody else
-needs the machine."""
+"""Work after a comparison: the evidence of its answers, and trials of changed steps.
+
+It runs only as long as no other comparison needs the machine.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,19 @@ from core.runtime.jobs import DONE, Job
 from core.types import Repair
 from core.watch import Watch
 
-PATIENCE = 10.0  # seconds, of what waits after its comparison's last lane, and of what is at work since it last had the machine to itself
-LOOK = 0.1
+# Seconds that trials wait for the machine after the comparison's last lane, or since they last had
+# the machine to themselves.
+PATIENCE = 10.0
+LOOK = 0.1  # seconds between two checks
 
 
 class Repairing:
-    """Finds `lane.repair` for the lanes of an ended comparison. Given up where the job is cancelled, nobody is there any more
-    (`alive`), or other comparisons keep the machine busy."""
+    """The work after the lanes of a comparison have ended.
+
+    It finds the passages that answers rest on, the influence of items, and a repair for each lane.
+    It is given up if the job is cancelled, no session is connected (`alive`), or other comparisons
+    keep the machine busy.
+    """
 
     def __init__(
         self,
@@ -46,10 +54,12 @@ class Repairing:
         self._queues, self._asks_chat, self._alive = queues, asks_chat, alive
 
     def __call__(self, job: Job, ended: float) -> None:
-        """Try the changes of a comparison whose last lane ended then (`time.monotonic()`); a lane's repair is there as soon as it is known.
+        """Do the work for a comparison whose last lane ended at `ended` (`time.monotonic()`).
 
-        What comes too late is given up before anything is looked at, and what is at work ends where its person left or others have kept the
-        machine busy: where many ask, those that wait behind it would else be held in memory long after everybody went."""
+        Each result is put on its lane as soon as it is known. Work that starts too late is given up
+        at once. Work in progress ends when its session disconnects or others keep the machine busy.
+        Otherwise waiting jobs would stay in memory long after their sessions are gone.
+        """
         self._until = ended + PATIENCE
         try:
             self._there(job)
@@ -67,7 +77,7 @@ class Repairing:
             job.touch()
 
     def _rest(self, job: Job) -> None:
-        """Look up what the sentences of the answers rest on, as soon as there are any; not where no encoder is there."""
+        """Find the passages that the answers' sentences rest on, if an encoder is available."""
         models, go_on = self._environment.models, Watch(lambda: self._go_on(job))
         explainer = explainer_of(self._comparison.ask.source)
         for place, lane in enumerate(self._comparison.now.lanes):
@@ -82,7 +92,7 @@ class Repairing:
                 job.touch()
 
     def _influence(self, job: Job) -> None:
-        """Measure what the readers' answers rest on, which asks no language model, as long as nobody else needs the machine."""
+        """Measure the influence of items on the readers' answers, which needs no language model."""
         go_on = Watch(lambda: self._go_on(job))
         for place, lane in enumerate(self._comparison.now.lanes):
             if lane.status == DONE and not lane.influences and not measurable(lane, by_model=False):
@@ -120,14 +130,20 @@ class Repairing:
                 job.touch()
 
     def _wait(self, job: Job) -> None:
-        """Until no other lane waits or works. Raises Cancelled where that takes too long or nobody is there."""
+        """Wait until no other lane waits or runs.
+
+        Raises Cancelled if that takes too long or no session is connected.
+        """
         self._in_time(job)
         while self._queues.others(job):
             time.sleep(LOOK)
             self._in_time(job)
 
     def _go_on(self, job: Job) -> None:
-        """What is at work may go on, beside lanes of others for so long as one waits for them. Raises Cancelled where it may not."""
+        """Check that work in progress may go on, for a while even if other lanes wait.
+
+        Raises Cancelled where it may not.
+        """
         if self._queues.others(job):
             self._in_time(job)
         else:
@@ -146,7 +162,7 @@ class Repairing:
 
 
 def _is_known(comparison: Comparison, lane: Lane, found: Repair, trial: LaneRun) -> bool:
-    """Whether another lane has what a repair of `lane` brings, by its trial run."""
+    """Return whether another lane brings what a repair of `lane` brings in its trial run."""
     if twin(comparison, lane, found) is not None:
         return True
     return answers_alike(comparison, lane, trial)

@@ -1,4 +1,4 @@
-"""Changes of one step that were tried on a lane's question and bring it more of what is wanted: known answers, or gold passages."""
+"""Trials of changes of one step that bring a lane more known answers or gold passages."""
 
 from __future__ import annotations
 
@@ -31,11 +31,20 @@ def repair(
     seconds: float = MOST_SECONDS,
     known: Callable[[Repair, LaneRun], bool] = lambda repair, trial: False,
 ) -> Repair | None:
-    """The first change that brings all that is wanted, else the one that brings most; None where nothing was lost or none was seen to help.
+    """Return the first change that brings all targets, else the one that brings most.
 
-    `losses` are those of the lane, `kept` is that of a saved one on documents. A change has to bring more than the run did. No
-    language model is asked, and at most six changes are tried in `seconds`. Raises what `watch` raises. What a change brings and its run are
-    passed over where `known` says that another lane has them.
+    A change has to bring more than the run did. The result is None where nothing was lost or no
+    change helps. No language model is asked. At most six changes are tried, within `seconds`.
+    Raises what `watch` raises.
+
+    Parameters
+    ----------
+    run : the run of the lane.
+    losses : the losses of the lane.
+    by_model : True if the lane is counted by its language model.
+    saved : for a saved lane on a corpus, the targets alive in the corpus and in the graph.
+    known : returns whether another lane brings the same as a repair and its trial run. Such repairs
+        are skipped.
     """
     before = brought(run, by_model, saved)
     if before is None or before.right == before.of:
@@ -47,7 +56,7 @@ def repair(
 
 
 def brought(run: LaneRun | Lane, by_model: bool, saved: SavedAlive = None) -> BroughtTargets | None:
-    """How many of those wanted a run brings; None where nothing is wanted or sought."""
+    """Return how many targets a run brings; None where nothing is wanted or sought."""
     return explainer_of(run.ask.source).brought(run, by_model, saved)
 
 
@@ -59,11 +68,14 @@ def _tried(
     by_model: bool,
     known: Callable[[Repair, LaneRun], bool],
 ) -> Repair | None:
-    """What a change brings; None where it cannot be run, or not in time, or is `known`."""
+    """Return the effect of a change.
+
+    The result is None where the change cannot be run, takes too long, or is `known`.
+    """
     changed = changed_line(run.line, change)
     if changed is None:
         return None
-    own = Layered(run.prefixes)  # what is only tried takes no room from what was asked
+    own = Layered(run.prefixes)  # states of trials must not displace those of real runs
     ask, answer = explainer_of(run.ask.source).trial(run.ask, by_model)
     trial = LaneRun(ask, changed, run.environment, own)
     if not ran(trial, watch, answer=answer):

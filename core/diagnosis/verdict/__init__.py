@@ -1,1 +1,1 @@
-"""What a comparison comes to, in sentences made from the trace."""
+"""The outcome of a comparison in sentences, which are made from the trace."""

@@ -1,4 +1,7 @@
-"""What a comparison comes to, in a sentence or two for all lanes: what agrees is said shortly, what differs by name."""
+"""The outcome of a comparison in a sentence or two for all lanes.
+
+Lanes that agree are summarised. Lanes that differ are named.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,23 @@ from core.diagnosis.verdict.explanation import Explained
 from core.diagnosis.wording import are, counted, every, joined, named, number, sentence
 from core.languages.spelling import normalize
 
-CLAUSE_WORDS = ("Neither", "None", "Only", "Both", "All")  # that a head may begin with
+CLAUSE_WORDS = ("Neither", "None", "Only", "Both", "All")  # first words of a clause, no names
 ADD = "Add the right answer to see where it is lost."
 
 
 @dataclass(frozen=True)
 class LaneSummary:
-    """One lane as the sentence for all needs it: its name, its own explanation, what it answers, and how it ended (failed, was cancelled)
-    where it did not come to its end. `by_reader` is how many known answers its graph reader names, where the model's are counted."""
+    """One lane as the sentence for all lanes needs it.
+
+    Parameters
+    ----------
+    name : the lane's name in sentences.
+    explained : the lane's own explanation; None before it has retrieved.
+    says : the names that it answers.
+    ended : how it ended (failed, was cancelled) if it did not finish; else empty.
+    by_reader : how many known answers its graph reader names, where the model's answers are
+        counted.
+    """
 
     name: str
     explained: Explained | None
@@ -28,19 +40,22 @@ class LaneSummary:
 
     @property
     def own(self) -> Explained:
-        """Its explanation, of one that has retrieved."""
+        """The explanation of a lane that has retrieved."""
         assert self.explained is not None
         return self.explained
 
     @property
     def right(self) -> int:
-        """How many of the known answers it gives, where some are known."""
+        """The number of known answers that the lane gives, where some are known."""
         assert self.own.right is not None
         return self.own.right
 
 
 def contrast(lanes: Sequence[LaneSummary], answers: Sequence[str], by: str = "") -> str:
-    """The sentences for all lanes; empty for none. `by` says whose answers are counted, where that is to be said."""
+    """Return the sentences for all lanes; empty for no lanes.
+
+    `by` tells whose answers are counted, if that is to be mentioned.
+    """
     retrieved = [lane for lane in lanes if not lane.ended and lane.explained is not None]
     answers = tuple(dict.fromkeys(answers))
     parts = []
@@ -52,7 +67,9 @@ def contrast(lanes: Sequence[LaneSummary], answers: Sequence[str], by: str = "")
 
 
 def ends(lanes: Iterable[tuple[str, str]]) -> list[str]:
-    """Sentences that name the lanes that came to no end, given with how they ended instead (failed, was cancelled), if they did.
+    """Return sentences that name the lanes that failed or were cancelled.
+
+    `lanes` are pairs of a name and how the lane ended, which is empty for a lane that finished.
 
     >>> from core.diagnosis.verdict.contrast import ends
     >>> ends([("No. 1", ""), ("No. 2", "failed"), ("No. 3", "was cancelled")])
@@ -71,7 +88,10 @@ def ends(lanes: Iterable[tuple[str, str]]) -> list[str]:
 def _known(lanes: Sequence[LaneSummary], answers: tuple[str, ...], by: str) -> str:
     absent = [loss.name for loss in lanes[0].own.losses if loss.cause is Cause.NOT_IN_GRAPH]
     if len(absent) == len(answers):
-        return f"{named([f'“{name}”' for name in absent])} {are(len(absent))} not in the graph, so no method can find {_it(absent)}."
+        return (
+            f"{named([f'“{name}”' for name in absent])} {are(len(absent))} not in the graph, so "
+            f"no method can find {_it(absent)}."
+        )
     of, counts = len(answers), [lane.right for lane in lanes]
     most = max(counts)
     best = [lane for lane in lanes if lane.right == most]
@@ -88,7 +108,7 @@ def _known(lanes: Sequence[LaneSummary], answers: tuple[str, ...], by: str) -> s
 def _both(
     lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], answers: tuple[str, ...], most: int
 ) -> str:
-    """Who finds how many by the graph reader, where that is more than the language models name, and what these do."""
+    """Compare the graph readers with the language models, where the readers find more."""
     readers = [lane for lane in lanes if lane.by_reader == most]
     found = sentence(f"{_head(lanes, readers, most, answers)}, {READER};")
     count = best[0].right
@@ -99,7 +119,7 @@ def _both(
 
 
 def _uncapitalised(text: str) -> str:
-    """A clause that may stand behind another: its first word small, unless that is a name."""
+    """Lower the first letter of a clause, unless its first word is a name."""
     first = text.partition(" ")[0]
     return text[:1].lower() + text[1:] if first in CLAUSE_WORDS else text
 
@@ -107,7 +127,7 @@ def _uncapitalised(text: str) -> str:
 def _head(
     lanes: Sequence[LaneSummary], best: Sequence[LaneSummary], most: int, answers: tuple[str, ...]
 ) -> str:
-    """Who finds how many."""
+    """Return the clause on which lanes find how many answers."""
     of, names = len(answers), joined([lane.name for lane in best])
     goal = answers[0] if of == 1 else every(of)
     if most == 0:
@@ -127,7 +147,10 @@ def _head(
 
 
 def _clauses(lanes: Sequence[LaneSummary], of: int, among: int) -> str:
-    """Where each of the lanes loses, those that lose alike together; `among` is how many lanes there are."""
+    """Return where each of some lanes loses answers; lanes with the same loss share a clause.
+
+    `among` is the number of all lanes.
+    """
     groups: dict[tuple, list[LaneSummary]] = {}
     for lane in lanes:
         losses = lane.own.losses
@@ -158,7 +181,7 @@ def _clauses(lanes: Sequence[LaneSummary], of: int, among: int) -> str:
 
 
 def _beside(lanes: Sequence[LaneSummary]) -> str:
-    """Who gives other names too, where somebody does not."""
+    """Name the lanes that give other names too, unless all do."""
     extra = [lane for lane in lanes if lane.own.extra]
     if not extra or len(extra) == len(lanes):
         return ""
@@ -167,7 +190,7 @@ def _beside(lanes: Sequence[LaneSummary]) -> str:
 
 
 def _unknown(lanes: Sequence[LaneSummary]) -> str:
-    """Whether the lanes agree, where no right answer is known."""
+    """Return whether the lanes agree, for a question without a known answer."""
     says: dict[frozenset[str], list[LaneSummary]] = {}
     for lane in lanes:
         says.setdefault(frozenset(map(normalize, lane.says)), []).append(lane)

@@ -1,4 +1,7 @@
-"""What is wanted of a lane and what became of it: one explainer for lanes on triples, one for lanes on documents."""
+"""Explainers of lanes: one for graphs of triples, one for corpora.
+
+They say what a lane should bring and how it was lost.
+"""
 
 from __future__ import annotations
 
@@ -31,32 +34,32 @@ from core.sources import Ask, Source
 from core.types import Question, Rest
 from core.watch import Watch
 
-# the stages of documents that count, the later one first, and how that is said
+# Stages at which a passage counts as brought, the later one first, and their wording.
 READ = {"prompt": PROMPT, "retrieved": "found"}
 Item = TypeVar("Item", Fate, Loss)
 Lost = tuple[tuple[Loss, ...], Cause | None]
 
 
 class Explainer(ABC):
-    """What is said of lanes on one kind of source."""
+    """The explanations of lanes on one kind of source."""
 
-    other_way: str  # what a lane does that gives the same answer without what was removed
+    other_way: str  # wording for a lane that gives the same answer without the removed items
 
     @abstractmethod
     def targets(self, question: Question) -> tuple[Target, ...]:
-        """What the lanes are to bring."""
+        """Return the known answers or passages that the lanes should bring."""
 
     @abstractmethod
     def verdict(self, comparison: Comparison) -> ComparisonVerdict:
-        """The sentences of the lanes and of all."""
+        """Return the sentences of each lane and of all lanes."""
 
     @abstractmethod
     def places(self, run: LaneStages, targets: Sequence[Target]) -> dict[str, str]:
-        """Return a few words on where each target was lost, by its name, the nearest first."""
+        """Return a few words on where each target was lost, by name, the best ranked first."""
 
     @abstractmethod
     def lost(self, run: LaneRun) -> Lost:
-        """Return what a run lost, and the most frequent cause of it."""
+        """Return the losses of a run and their most frequent cause."""
 
     @abstractmethod
     def brought(
@@ -66,27 +69,30 @@ class Explainer(ABC):
 
     @abstractmethod
     def changes(self, run: LaneRun, lost: Sequence[Loss]) -> Iterator[LineChange]:
-        """Yield the changes of one step that may help against what a run lost."""
+        """Yield the changes of one step that may bring back the losses of a run."""
 
     @abstractmethod
     def trial(self, ask: Ask, by_model: bool) -> tuple[Ask, bool]:
-        """Return the question as a change is tried on it, and if its prompt is written."""
+        """Return the question on which a change is tried, and True if its prompt is written."""
 
     @abstractmethod
     def said(self, comparison: Comparison, lane: Lane) -> tuple[str, ...]:
-        """The names or the text that a lane answers."""
+        """Return the names or the text that a lane answers."""
 
     def said_after(self, said: tuple[str, ...], edits: Sequence[Edit]) -> tuple[str, ...]:
-        """What the same answer reads after edits of the graph."""
+        """Return an answer with its names as they are after edits of the graph."""
         return said
 
     def rests(self, lane: Lane, models: Models, watch: Watch) -> tuple[Rest, ...] | None:
-        """The passages that the sentences of an answer rest on; None where none are read."""
+        """Return the passages that an answer's sentences rest on.
+
+        The result is None where no passages are read.
+        """
         return None
 
 
 class TripleExplainer(Explainer):
-    """Known answers, which lie on paths or are lost on the way."""
+    """Explanations of lanes on triples, whose targets are known answers on paths."""
 
     other_way = "found another way"
 
@@ -111,7 +117,10 @@ class TripleExplainer(Explainer):
     def brought(
         self, run: LaneRun | Lane, by_model: bool, saved: SavedAlive
     ) -> BroughtTargets | None:
-        """Known answers that the graph reader names, or where the model's count those in its prompt."""
+        """Return how many known answers the graph reader names.
+
+        Where the model's answer counts, it is the number in the prompt.
+        """
         question, graph, state = run.ask.question, run.graph, run.state
         if by_model:
             stages = funnel(run.ask.source, graph, state, answers_of(question), by_model)
@@ -137,9 +146,12 @@ class TripleExplainer(Explainer):
 
 
 class DocumentExplainer(Explainer):
-    """Gold passages, or the words of known answers where none are known."""
+    """Explanations of lanes on a corpus, whose targets are gold passages.
 
-    other_way = "said the same, having read it"  # a text follows no path
+    Where no gold passage is known, the targets are the words of known answers.
+    """
+
+    other_way = "said the same, having read it"  # texts have no paths
 
     def targets(self, question: Question) -> tuple[Target, ...]:
         return passages_of(question) or answers_of(question)
@@ -165,7 +177,7 @@ class DocumentExplainer(Explainer):
     def brought(
         self, run: LaneRun | Lane, by_model: bool, saved: SavedAlive
     ) -> BroughtTargets | None:
-        """Gold passages, else words of known answers, in the prompt, or found by a line that writes none."""
+        """Return how many targets are in the prompt, or found if no prompt is written."""
         ask, wanted = run.ask, self.targets(run.ask.question)
         found = funnel(ask.source, run.graph, run.state, wanted, saved=saved)
         stages = {stage.name: stage for stage in found}
@@ -192,7 +204,7 @@ class DocumentExplainer(Explainer):
 
 
 def explainer_of(source: Source) -> Explainer:
-    """The explainer of lanes on a source."""
+    """Return the explainer of lanes on a source."""
     return DocumentExplainer() if source.is_corpus else TripleExplainer()
 
 

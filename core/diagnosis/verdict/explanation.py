@@ -1,4 +1,4 @@
-"""Why each lane found the known answers or lost them, and what differs between lanes, in sentences made from the trace."""
+"""Explanations of how a lane found or lost the known answers, made from the trace."""
 
 from __future__ import annotations
 
@@ -19,10 +19,16 @@ from core.types import State
 
 @dataclass(frozen=True)
 class Explained:
-    """One lane: the stage of the funnel at which most was lost (None where nothing was), a few words, and a sentence.
+    """The explanation of one lane: a stage, a few words, and a sentence.
 
-    `right` of `of` known answers are given, by the model or the graph reader, whichever the lane is counted by; None where none is known.
-    `losses` are the others, the first of them that of the sentence, and `phrase` is its key in `PHRASES`.
+    Parameters
+    ----------
+    stage : the stage of the funnel at which most was lost; None where nothing was.
+    head, text : the few words, and the sentence.
+    right : how many of the `of` known answers are given, by the model or the graph reader,
+        whichever the lane is counted by; None where no answer is known.
+    losses : the known answers that are not given. The first one belongs to the sentence.
+    phrase : the sentence's key in `PHRASES`.
     """
 
     stage: str | None
@@ -31,26 +37,37 @@ class Explained:
     right: int | None = None
     of: int = 0
     losses: tuple[Loss, ...] = ()
-    extra: int = 0  # names that the graph reader gives and that are not known answers
+    extra: int = 0  # names by the graph reader that are no known answers
     phrase: Cause = Cause.FOUND
 
 
 @dataclass(frozen=True)
 class ComparisonVerdict:
-    """The sentence for all lanes, empty until every lane has retrieved, and each lane's own, None until it has. While lanes are added to
-    others that are done, it is the sentence of those, and `pending` says that it is counted again."""
+    """The sentence for all lanes, and the explanation of each lane.
+
+    The sentence is empty until every lane has retrieved. A lane's explanation is None until it has.
+    While new lanes run, the sentence is that of the earlier lanes, and `pending` says that it will
+    be counted again.
+    """
 
     text: str
     lanes: tuple[Explained | None, ...]
-    named: tuple[str, ...] = ()  # the known answers that the sentence for all lanes names
+    named: tuple[str, ...] = ()  # known answers named in the sentence for all lanes
     pending: str = ""
 
 
 def explained(
     graph, runs: Sequence[Sequence[State]], answers: Sequence[str], by_model: Sequence[bool]
 ) -> list[Explained | None]:
-    """A lane's sentence for each run (its states, oldest first) and whether its model's answer counts; None for a run that has no state
-    yet."""
+    """Return the explanation of each run; None for a run without states.
+
+    Parameters
+    ----------
+    graph : the graph of the question.
+    runs : the states of each run, oldest first.
+    answers : the known answers.
+    by_model : for each run, True if the language model's answer counts.
+    """
     answers = tuple(dict.fromkeys(answers))
     if answers:
         ways = [dict(lost) for lost in lost_paths(graph, runs, answers, by_model)]
@@ -98,7 +115,10 @@ def _lane(run: LaneStages, answers: tuple[str, ...], ways) -> Explained:
 
 
 def _main_cause(lost: Sequence[Loss]) -> Cause:
-    """The commonest cause, of equally common ones that of the earliest stage and the first place."""
+    """Return the most frequent cause.
+
+    Ties go to the earliest stage, then to the best rank.
+    """
     causes, stages = Counter(loss.cause for loss in lost), GraphSource.stages
     return min(
         lost, key=lambda loss: (-causes[loss.cause], stages.index(loss.stage), loss.place or 0)
@@ -117,7 +137,7 @@ def _found(count: int) -> str:
 
 
 def _best(run: LaneStages) -> str:
-    """What the answer follows, where nobody knows the right one."""
+    """Describe the path that the answer follows, for a question without known answers."""
     if run.state.paths is None:
         return "It answers without paths."
     if run.chosen is None or not len(run.chosen):
@@ -129,7 +149,7 @@ def _best(run: LaneStages) -> str:
 
 
 def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
-    """What led to all known answers."""
+    """Describe the paths that led to all known answers."""
     it = "it" if len(answers) == 1 else "them"
     if run.state.paths is None:
         return f"The model named {it} without any facts."
@@ -154,7 +174,7 @@ def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
 
 
 def _chains(run: LaneStages) -> int | None:
-    """Of how many relation chains the best was taken, where the method ranks chains."""
+    """Return the number of ranked relation chains, for methods that rank chains."""
     return next((step.sizes["chains"] for step in run.state.trace if "chains" in step.sizes), None)
 
 
@@ -163,7 +183,7 @@ def _words(run: LaneStages, chain: Chain) -> str:
 
 
 class _LossGroup:
-    """The losses of one cause, the nearest first, with the words that sentences need."""
+    """Losses of one cause, the best ranked first, with the words that sentences need."""
 
     def __init__(self, run: LaneStages, alike: Sequence[Loss]):
         self.run, self.losses, self.first = run, alike, alike[0]
@@ -174,14 +194,14 @@ class _LossGroup:
 
     @property
     def by(self) -> str:
-        """The operator that decided, as a person calls it."""
+        """The title of the operator that decided."""
         if self.first.step is None:
             return "the search"
         return "the filter" if self.filtering else title(self.first.step)
 
     @property
     def filtering(self) -> bool:
-        """Whether a filter of the subgraph decided."""
+        """True if a filter of the subgraph decided."""
         return self.first.step is not None and self.first.step.stage == "filter"
 
     def chain(self, chain: Chain) -> str:
@@ -192,7 +212,7 @@ class _LossGroup:
 
     @property
     def later(self) -> str:
-        """How many more answers share the fate."""
+        """The number of further answers with the same cause, in words."""
         return f", {number(self.more)} more after it" if self.more else ""
 
 
@@ -247,7 +267,8 @@ def _far(group: _LossGroup) -> tuple[Cause, str]:
     away, searched = figure(group.first.hop), figure(group.first.retained)
     return (
         Cause.TOO_FAR,
-        f"{group.names} {group.is_} {counted(away, 'hop')} away, {searched} {are(searched)} searched.",
+        f"{group.names} {group.is_} {counted(away, 'hop')} away, {searched} {are(searched)} "
+        "searched.",
     )
 
 
@@ -292,12 +313,14 @@ def _untried(group: _LossGroup) -> tuple[Cause, str]:
         some = f"{read:,} at most" if read else "those alone that promised most"
         return (
             Cause.NOT_TRIED,
-            f"{first}of {counted(figure(loss.of), 'candidate')} the model read {some}, without {step}.",
+            f"{first}of {counted(figure(loss.of), 'candidate')} the model read {some}, without "
+            f"{step}.",
         )
     if fanout:
         return (
             Cause.NOT_TRIED,
-            f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, without {step}.",
+            f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, without "
+            f"{step}.",
         )
     return Cause.NOT_TRIED, f"{step} is not among the steps from {loss.start} that were tried."
 
@@ -307,7 +330,8 @@ def _elsewhere(group: _LossGroup) -> tuple[Cause, str]:
     if loss.chain and loss.instead:
         return (
             Cause.OTHER_RELATIONS,
-            f"it walked {group.chain(loss.instead)}; the way to {group.names} is {group.chain(loss.chain)}.",
+            f"it walked {group.chain(loss.instead)}; the way to {group.names} is "
+            f"{group.chain(loss.chain)}.",
         )
     if loss.instead:
         return (
@@ -323,12 +347,13 @@ def _not_read(group: _LossGroup) -> tuple[Cause, str]:
 
 def _outranked(group: _LossGroup) -> tuple[Cause, str]:
     loss, retained = group.first, figure(group.first.retained)
-    assert loss.step is not None and loss.step.before_cut is not None  # which holds the order
+    assert loss.step is not None and loss.step.before_cut is not None  # OUTRANKED has an order
     if loss.step.before_cut.scores is None and group.parameter("model") is None:
         return Cause.NOT_DRAWN, _picked(group, "drawn")
     return (
         Cause.OUTRANKED,
-        f"{loss.name} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, only {retained:,} {are(retained)} kept.",
+        f"{loss.name} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, only "
+        f"{retained:,} {are(retained)} kept.",
     )
 
 
@@ -346,21 +371,26 @@ def _not_handed_on(group: _LossGroup) -> tuple[Cause, str]:
 def _picked(group: _LossGroup, how: str) -> str:
     retained = group.first.retained
     was, lead = ("was", "it does") if retained == 1 else ("were", "they do")
-    return f"of {counted(figure(group.first.of), 'path')} {retained:,} {was} {how}, and {lead} not lead to {group.names}."
+    return (
+        f"of {counted(figure(group.first.of), 'path')} {retained:,} {was} {how}, and {lead} not "
+        f"lead to {group.names}."
+    )
 
 
 def _late(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     return (
         Cause.NO_ROOM,
-        f"{loss.name} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, the model reads {loss.retained:,}.",
+        f"{loss.name} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, the model "
+        f"reads {loss.retained:,}.",
     )
 
 
 def _passed(group: _LossGroup) -> tuple[Cause, str]:
     return (
         Cause.ON_THE_WAY,
-        f"{group.names} {'lie' if group.more else 'lies'} on the way, and the reader names only the ends of paths.",
+        f"{group.names} {'lie' if group.more else 'lies'} on the way, and the reader names only "
+        "the ends of paths.",
     )
 
 
@@ -396,7 +426,8 @@ def _unreached(group: _LossGroup) -> tuple[Cause, str]:
     return Cause.NOT_REACHED, f"{group.by} did not come to {group.names}."
 
 
-SENTENCES = {  # by cause: the key in `PHRASES`, and the sentence
+# Functions that return a cause's key in `PHRASES` and the sentence.
+SENTENCES = {
     Cause.NOT_IN_GRAPH: _unknown,
     Cause.NOT_SHOWN: _unshown,
     Cause.LEFT_OUT: _outside,

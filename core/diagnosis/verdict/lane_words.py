@@ -6,8 +6,11 @@ from core.comparison.lane import Comparison, Lane
 
 
 def lane_names(comparison: Comparison) -> list[str]:
-    """What each lane is called in a sentence: its plain name in quotes, the paper's own where two are alike, and its lane beside where
-    those are."""
+    """Return the name of each lane in a sentence.
+
+    It is the plain name of the method in quotes. Where two are alike it is the paper's name, and
+    where these are alike too, the number of the lane is added.
+    """
     instances = [lane.instance for lane in comparison.lanes]
     plain, own = [one.label for one in instances], [one.name for one in instances]
     names = [
@@ -19,12 +22,18 @@ def lane_names(comparison: Comparison) -> list[str]:
 
 
 def _quoted(name: str) -> str:
-    """A name of words in quotes, so that it reads as one thing; a number such as No. 12 as it is."""
+    """Quote a name of words, so that it reads as one thing.
+
+    A name with a digit, such as No. 12, stays as it is.
+    """
     return name if any(letter.isdigit() for letter in name) else f"“{name}”"
 
 
 def says(lane: Lane, by_model: bool) -> tuple[str, ...]:
-    """The names that a lane answers: the model's where that counts, else the graph reader's."""
+    """Return the names that a lane answers.
+
+    They are the model's where its answer counts, else the graph reader's.
+    """
     if by_model:
         return tuple(part.strip() for part in (lane.state.answer or "").split(",") if part.strip())
     return tuple(lane.graph.names(lane.state.reader or ()))

@@ -1,4 +1,7 @@
-"""What a comparison on triples comes to: for each lane how it found the known answers or lost them; a sentence for all."""
+"""The outcome of a comparison on triples in sentences.
+
+Each lane's sentence tells how it found the known answers or lost them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ from core.diagnosis.wording import joined, sentence
 
 
 def verdict_paths(comparison: Comparison) -> ComparisonVerdict:
-    """The sentences of the lanes, and that for all once every lane has retrieved or ended."""
+    """Return the sentences of the lanes and the one for all.
+
+    The latter is empty until every lane has retrieved or ended.
+    """
     graph, answers = comparison.graph, comparison.ask.question.answers
     lanes = comparison.lanes
     models = [lane_by_model(comparison, lane) for lane in lanes]
@@ -35,7 +41,7 @@ def verdict_paths(comparison: Comparison) -> ComparisonVerdict:
 def _for_all(
     comparison: Comparison, models: Sequence[bool], explanations: Sequence[Explained | None]
 ) -> str:
-    """The sentence for all lanes."""
+    """Return the sentence for all lanes."""
     lanes, answers = comparison.lanes, comparison.ask.question.answers
     names = lane_names(comparison)
     summaries = [
@@ -61,13 +67,16 @@ def _for_all(
 
 
 def _by_reader(comparison: Comparison, lane: Lane) -> int | None:
-    """How many known answers a lane's graph reader names; None where it has none."""
+    """Return how many known answers a lane's graph reader names; None where it has none."""
     return right(comparison.graph, lane.state, comparison.ask.question.answers, reader=True)
 
 
 def _beside(comparison: Comparison, lane: Lane, one: Explained) -> Explained:
-    """The explanation of a lane that is counted by the graph reader although a language model was asked: it says so, and what that one
-    names, once it has answered."""
+    """Add to a lane's explanation that the graph reader's answers are counted.
+
+    The number of answers that the language model names is added once it has answered. Lanes that
+    are counted otherwise stay as they are.
+    """
     if not one.of or not two_measures(comparison) or lane_by_model(comparison, lane):
         return one
     said = right(comparison.graph, lane.state, comparison.ask.question.answers, reader=False)
@@ -76,7 +85,10 @@ def _beside(comparison: Comparison, lane: Lane, one: Explained) -> Explained:
 
 
 def _otherwise(names: Sequence[str]) -> str:
-    """That some lanes have no graph reader, so that their language model is counted."""
+    """Return a sentence on lanes without a graph reader, whose language model is counted."""
     if names:
-        return f"{sentence(joined(names))} {'has' if len(names) == 1 else 'have'} only the language model's answer."
+        return (
+            f"{sentence(joined(names))} {'has' if len(names) == 1 else 'have'} only the language "
+            "model's answer."
+        )
     return ""

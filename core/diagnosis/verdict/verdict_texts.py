@@ -1,4 +1,7 @@
-"""What a comparison of documents comes to: for each lane which passages it brought, and where one was lost; a sentence for all."""
+"""The outcome of a comparison on a corpus in sentences.
+
+Each lane's sentence tells the passages that it found and where one was lost.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,11 @@ OUTLIVES = "is in no document, but still in texts that were made from one"
 
 
 def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
-    """A lane's sentence: of the passages that the answer rests on, else of the words of the known answers; None before it has retrieved.
+    """Return the sentence of a lane; None before it has retrieved.
 
-    `stage` is that of the funnel at which the first of them is lost, and `right` of `of` known answers are in the lane's answer.
+    It is about the gold passages, or about the words of the known answers where no gold passage is
+    known. `stage` is the stage of the funnel at which the first one is lost. `right` of `of` known
+    answers are in the lane's answer.
     """
     ask = comparison.ask
     if not lane.retrieved or not lane.states:
@@ -56,7 +61,7 @@ def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
 
 
 def _brought(lane: Lane, stages: Sequence[Stage], right: int | None, of: int) -> Explained:
-    """All passages came through; the answer may be wrong all the same."""
+    """Explain a lane that kept all gold passages; its answer may still be wrong."""
     last = stages[-1]
     subject = (
         "The gold passage is" if last.of == 1 else f"{sentence(every(last.of))} gold passages are"
@@ -77,7 +82,7 @@ def _brought(lane: Lane, stages: Sequence[Stage], right: int | None, of: int) ->
 def _lost(
     stages: Sequence[Stage], lost: Sequence[Loss], repair: Repair | None, right: int | None, of: int
 ) -> Explained:
-    """Why the first passage was not read, how many more there are, and what would bring it in."""
+    """Explain how the first passage was lost, how many more were, and what brings it back."""
     first, more = lost[0], len(lost) - 1
     mend = f"; {_brings(repair, more == 0)}" if repair is not None else ""
     others = f" {sentence(number(more))} more did not come through." if more else ""
@@ -93,17 +98,20 @@ def _lost(
 
 
 def _brings(repair: Repair, alone: bool) -> str:
-    """What a change brings: to keep 6 passages brings it in."""
+    """Return the effect of a change, as in: to keep 6 passages brings it in."""
     change = repair.label.partition(" → ")[0]
     what = "it in" if alone and repair.right == repair.of else f"{repair.right:,} of {repair.of:,}"
     return f"to {change[:1].lower()}{change[1:]} brings {what}"
 
 
 def _words(stages: Sequence[Stage], right: int | None, of: int) -> Explained:
-    """Where the words of a known answer were lost, or that none were."""
+    """Explain where the words of a known answer were lost, or that none were."""
     lost = next((stage for stage in stages if stage.lost), None)
     if lost is None:
-        said = f"{sentence(named([f'“{name}”' for name in stages[-1].alive]))} {are(len(stages[-1].alive))} there."
+        said = (
+            f"{sentence(named([f'“{name}”' for name in stages[-1].alive]))} "
+            f"{are(len(stages[-1].alive))} there."
+        )
         return Explained(None, _head(stages), said, right, of)
     name = lost.lost[0]
     where = {
@@ -122,19 +130,22 @@ def _words(stages: Sequence[Stage], right: int | None, of: int) -> Explained:
 
 
 def _best(lane: Lane) -> str:
-    """The passage that a lane ranks first, where nothing is known of the right answer."""
+    """Return the passage that a lane ranks first, for a question without known answers."""
     order = chunk_order(lane.graph, lane.state)
     if order is None or not order[0]:
         return ""
     first, table = order[0][0], lane.graph.columns.chunks
     id, document = table.text("id", first), table.text("document", first)
-    # where its document has several
+    # The number is added if the document has several chunks.
     number = f" {id.removeprefix(document)}" if id.startswith(f"{document}#") else ""
-    return f"First of {counted(len(order[0]), 'passage')}: “{title_of_chunk(lane.graph, first)}{number}”."
+    return (
+        f"First of {counted(len(order[0]), 'passage')}: "
+        f"“{title_of_chunk(lane.graph, first)}{number}”."
+    )
 
 
 def _head(stages: Sequence[Stage]) -> str:
-    """`1 of 2 known answers in the prompt:`."""
+    """Return the beginning of a sentence, as in: 1 of 2 known answers in the prompt."""
     last = stages[-1]
     what = {
         "corpus": "in the corpus",
@@ -143,18 +154,24 @@ def _head(stages: Sequence[Stage]) -> str:
         "prompt": "in the prompt",
         "answer": "in the answer",
     }
-    return f"{len(last.alive)} of {last.of} known answer{'s' if last.of > 1 else ''} {what[last.name]}:"
+    return (
+        f"{len(last.alive)} of {last.of} known answer{'s' if last.of > 1 else ''} "
+        f"{what[last.name]}:"
+    )
 
 
 def verdict_texts(comparison: Comparison) -> ComparisonVerdict:
-    """The sentences of the lanes, and that for all once every lane has ended."""
+    """Return the sentences of the lanes, and the one for all once every lane has ended."""
     found = tuple(explained_texts(comparison, lane) for lane in comparison.lanes)
     ended = all(lane.status in ENDED for lane in comparison.lanes)
     return ComparisonVerdict(_for_all(comparison, found) if ended else "", found)
 
 
 def _for_all(comparison: Comparison, found: Sequence[Explained | None]) -> str:
-    """How many lanes come to the known answer, and how many gold passages the prompts show; empty where none has retrieved."""
+    """Return how many lanes give the known answer, and how many gold passages the prompts show.
+
+    The text is empty where no lane has retrieved.
+    """
     names = lane_names(comparison)
     spoke = [
         (name, one.right > 0)
@@ -173,7 +190,10 @@ def _for_all(comparison: Comparison, found: Sequence[Explained | None]) -> str:
 
 
 def _come(right: Sequence[str], of: int, silent: bool) -> str:
-    """Which lanes come to the known answer, of so many that answer; `silent` where others do not."""
+    """Return which of the lanes that answered give the known answer.
+
+    `of` is the number of lanes that answered. `silent` is true where other lanes did not answer.
+    """
     if silent and of == 1:
         answered = "The one lane that answered"
         return f"{answered} {'comes' if right else 'does not come'} to the known answer."
@@ -183,12 +203,18 @@ def _come(right: Sequence[str], of: int, silent: bool) -> str:
     if of == 1:
         return "The known answer was found." if right else "The known answer was not found."
     if len(right) in (0, of):
-        return f"{f'{sentence(every(of))} lanes come' if right else 'No lane comes'} to the known answer."
+        return (
+            f"{f'{sentence(every(of))} lanes come' if right else 'No lane comes'} to the known "
+            "answer."
+        )
     return f"Only {joined(right)} {'comes' if len(right) == 1 else 'come'} to the known answer."
 
 
 def _shown(comparison: Comparison, names: Sequence[str]) -> list[str]:
-    """How many gold passages the prompt of each lane shows that reads passages; one number where it is the same in all."""
+    """Return how many gold passages the prompt of each lane shows.
+
+    Lanes without a prompt are left out. If all lanes show as many, there is one number.
+    """
     shown_by, ask = [], comparison.ask
     for name, lane in zip(names, comparison.lanes):
         if not lane.retrieved:
@@ -208,6 +234,7 @@ def _shown(comparison: Comparison, names: Sequence[str]) -> list[str]:
         ]
     if shown_by:
         return [
-            f"Gold passages in the prompt: {'; '.join(f'{name} {shown} of {of}' for name, shown, of in shown_by)}."
+            "Gold passages in the prompt: "
+            f"{'; '.join(f'{name} {shown} of {of}' for name, shown, of in shown_by)}."
         ]
     return []

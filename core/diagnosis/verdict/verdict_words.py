@@ -12,7 +12,10 @@ from core.diagnosis.wording import joined
 
 
 def explain(comparison: Comparison) -> ComparisonVerdict:
-    """What is known by now."""
+    """Return the sentences on the lanes of a comparison, as far as it has run.
+
+    While new lanes run, the sentence for all is that of the earlier ones.
+    """
     explainer = explainer_of(comparison.ask.source)
     now, taken = explainer.verdict(comparison), [lane for lane in comparison.lanes if lane.taken]
     if now.text or not taken:

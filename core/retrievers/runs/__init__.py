@@ -1,1 +1,4 @@
-"""Finished runs from files: rankings, contexts and answers that another program gave, read, saved, and looked up by question."""
+"""Finished runs of other programs: rankings, contexts and answers read from files.
+
+They are saved and looked up by question.
+"""

@@ -1,4 +1,4 @@
-"""The formats of finished runs: one table, which the command, the page and the documentation read."""
+"""The formats of finished runs, in one table for the command line, the page and the documents."""
 
 from __future__ import annotations
 
@@ -30,27 +30,30 @@ from core.runtime.separate_columns import column_rows
 from core.watch import NO_WATCH, Watch
 
 AUTO, TREC, PREDICTIONS = "auto", "trec", "hotpotqa"
-# keys that hold the rows
+# Keys of an object that may hold the rows.
 HELD = ("data", "rows", "results", "samples", "predictions", "responses", "traces")
-LOOKED_AT = 20  # rows by which a format is known
+LOOKED_AT = 20  # rows that are read before a format is chosen
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Keys:
-    """Under which keys rows have what a run needs; of several the first that is there."""
+    """The keys under which the rows of a format hold the parts of a run.
+
+    Of several keys, the first that a row has is used.
+    """
 
     question: tuple[str, ...] = ()
     id: tuple[str, ...] = ("id", "qid", "question_id", "query_id", "_id")
     documents: tuple[str, ...] = ()
-    ids: tuple[str, ...] = ()  # of the documents, beside them
+    ids: tuple[str, ...] = ()  # ids of the documents, in a list of their own
     scores: tuple[str, ...] = ()
     answer: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     prompt: tuple[str, ...] = ()
 
     def read(self, row: Row) -> RunRow:
-        """The row of a run that an object holds."""
+        """Convert an object to a row of a run."""
         first = lambda keys: next((row[key] for key in keys if row.get(key) is not None), None)
         documents = first(self.documents)
         documents, ids = (
@@ -74,18 +77,22 @@ class Keys:
 
 
 def _is_line(row: Row) -> bool:
-    """Say that an object is of no format that is made of lines."""
+    """Return False: a format made of lines matches no object."""
     return False
 
 
 def _no_rows(rows: Iterable[Row]) -> Iterator[RunRow]:
-    """Give no rows of objects, as the format is made of lines."""
+    """Return no rows, as a format made of lines holds no objects."""
     return iter(())
 
 
 @dataclass(frozen=True)
 class RunFormat:
-    """A format of finished runs. Of one made of objects `fits` says whether an object is of it, and `read` gives the rows that they hold."""
+    """A format of finished runs.
+
+    For a format made of objects, `fits` tells if an object has it, and `read` converts objects to
+    rows. `taken` and `left` describe what is read and what is not.
+    """
 
     title: str
     written_by: str
@@ -183,16 +190,19 @@ FORMATS: dict[str, RunFormat] = {
     ),
     "openinference": RunFormat(
         "Traces of OpenInference",
-        "Phoenix (20.26): its client's table of spans as Parquet, JSON or CSV; any OpenInference instrumentation (0.1.72) as "
+        "Phoenix (20.26): its client's table of spans as Parquet, JSON or CSV; any OpenInference "
+        "instrumentation (0.1.72) as "
         "OTLP/JSON, or by the exporter to the console",
-        "a row a trace: the root's input and output, the documents of the last retriever or re-ranker",
+        "a row a trace: the root's input and output, the documents of the last retriever or "
+        "re-ranker",
         "tokens, costs, tools, embeddings",
         is_openinference,
         read_openinference,
     ),
     "langfuse": RunFormat(
         "Traces of Langfuse",
-        "Langfuse's export of a trace, of traces or of observations, also of version 2 (langfuse 5.0.4)",
+        "Langfuse's export of a trace, of traces or of observations, also of version 2 (langfuse "
+        "5.0.4)",
         "a row a trace: input, output, the documents of the last retriever",
         "scores, costs, sessions, comments",
         is_langfuse,
@@ -233,7 +243,8 @@ FORMATS: dict[str, RunFormat] = {
     "rog": RunFormat(
         "Predictions of RoG",
         "RoG (reasoning-on-graphs), GNN-RAG",
-        "id, question, prediction; the paths that the prompt (input) shows; ground_truth as the known answer",
+        "id, question, prediction; the paths that the prompt (input) shows; ground_truth as the "
+        "known answer",
         "the rest of the prompt",
         _has("question", "prediction", "input"),
         _by_keys(ROWS),
@@ -249,7 +260,8 @@ FORMATS: dict[str, RunFormat] = {
     "rows": RunFormat(
         "Rows with a question or its id, and contexts, paths or an answer",
         "RAGAS 0.1, FlashRAG, DPR and programs of one's own",
-        "question or id, contexts (or ids of documents), scores, answer, prompt; ground_truth as the known answer; on triples paths, "
+        "question or id, contexts (or ids of documents), scores, answer, prompt; ground_truth as "
+        "the known answer; on triples paths, "
         "reasoning_paths, triples and the like",
         "other keys",
         lambda row: (
@@ -271,7 +283,7 @@ FORMATS: dict[str, RunFormat] = {
 
 @dataclass(frozen=True)
 class ReadRun:
-    """The rows of a finished run, each of another question, the name of its format, and sentences on what was left out."""
+    """The rows of a finished run, one for each question, with its format and notes."""
 
     format: str
     rows: tuple[RunRow, ...]
@@ -279,20 +291,31 @@ class ReadRun:
 
 
 def title_of(format: str) -> str:
-    """What a format is called."""
+    """Return the title of a format; an unknown format's own name."""
     return FORMATS[format].title if format in FORMATS else format
 
 
 def read_run_file(
     path: str | Path, format: str = AUTO, watch: Watch = NO_WATCH, encoding: str = ""
 ) -> ReadRun:
-    """The run in a file, plain or packed: TREC's six columns, JSON (an array, lines, or an object that holds rows), CSV with a header, or
-    Parquet. Raises BadInput for a format that is not known, and naming the file for what holds no run."""
+    """Read the run in a file, plain or packed.
+
+    The file is a TREC run, JSON (an array, lines, or an object that holds rows), CSV with a header,
+    or Parquet. Raises BadInput for an unknown format, and for a file that holds no run.
+
+    Parameters
+    ----------
+    path : the file.
+    format : one of `FORMATS`; `auto` recognises it.
+    watch : receives the share that was read, and can cancel.
+    encoding : the encoding of a file that is not UTF-8.
+    """
     path, said = Path(path), list[str]()
     rows: Iterator[Row]
     if format not in (AUTO, *FORMATS):
         raise BadInput(
-            f"There is no format “{shorten(format, 40)}” of finished runs.{nearest(format, FORMATS)}"
+            f"There is no format “{shorten(format, 40)}” of finished "
+            f"runs.{nearest(format, FORMATS)}"
         )
     if is_columnar(path):
         rows, begins = (row for _, row in column_rows(path, most=MAX_BYTES)), ""
@@ -312,34 +335,45 @@ def read_run_file(
 
 
 def _is_trec(file: Source) -> bool:
-    """Whether a first line is one of a TREC run. Raises BadInput where it is a judgement of relevance."""
+    """Return whether a file's first line belongs to a TREC run.
+
+    Raises BadInput where the file holds relevance judgements.
+    """
     line = next((text for _, text in lines(file, most=MAX_BYTES)), "")
     if not is_run(line) and is_qrels(line):
         raise BadInput(
-            f"{file.name} holds judgements of relevance rather than a run; give it as the qrels of a run."
+            f"{file.name} holds judgements of relevance rather than a run; give it as the qrels "
+            "of a run."
         )
     return is_run(line)
 
 
 def format_of_rows(looked: Sequence[Row]) -> str:
-    """Return the first format that the first of some rows fits; empty where it fits none."""
+    """Return the first format that matches the first row; empty where none does."""
     return next((key for key, one in FORMATS.items() if looked and one.fits(looked[0])), "")
 
 
 def _format(name: str, looked: Sequence[Row], single: bool) -> str:
-    """The format of the first of some rows; where they are a `single` object of a file, that may be one that holds answers by id."""
+    """Return the format of some rows. Raises BadInput where none is known.
+
+    A `single` object, the only one of its file, may map question ids to answers.
+    """
     key = format_of_rows(looked)
     if key and (single or key != PREDICTIONS):
         return key
     keys = ", ".join(f"“{shorten(str(key), 30)}”" for key in list(looked[0] if looked else ())[:8])
     raise BadInput(
-        f"{name} is no finished run that is known here{f': its rows have {keys}' if keys else ''}. A row needs a question or its id, and "
+        f"{name} is no finished run that is known "
+        f"here{f': its rows have {keys}' if keys else ''}. A row needs a question or its id, and "
         "contexts, paths or an answer (docs/formats.md)."
     )
 
 
 def _whole(name: str, format: str, rows: Iterable[RunRow], said: list[str]) -> ReadRun:
-    """The rows of which each is of a question of its own; how many were left out and why is noted behind what was `said` of the file."""
+    """Collect the rows of different questions.
+
+    Notes on rows that were left out are added to those in `said`.
+    """
     found: dict[tuple[str, str], RunRow] = {}
     nameless = empty = again = odd = 0
     for row in rows:
@@ -352,7 +386,8 @@ def _whole(name: str, format: str, rows: Iterable[RunRow], said: list[str]) -> R
             found.setdefault(key, row)
     if not found:
         raise BadInput(
-            f"{name} holds no row with a question or its id, and with documents, paths or an answer."
+            f"{name} holds no row with a question or its id, and with documents, paths or an "
+            "answer."
         )
     rows_of = lambda count: f"{count:,} row{'s' * (count != 1)}"
     notes = [
@@ -367,7 +402,7 @@ def _whole(name: str, format: str, rows: Iterable[RunRow], said: list[str]) -> R
 
 
 def _table(file: Source, watch: Watch) -> Iterator[Row]:
-    """The rows of a delimited file with a header as objects, empty cells left out."""
+    """Yield the rows of a delimited file with a header, without empty cells."""
     try:
         rows = Delimited(file, watch, YES).rows()
     except csv.Error as error:
@@ -376,7 +411,7 @@ def _table(file: Source, watch: Watch) -> Iterator[Row]:
 
 
 def _predictions(row: Row) -> Mapping[str, Any]:
-    """The answers by question id of a file of predictions; none where it is no such file."""
+    """Return the answers by question id of a file of predictions; empty for other files."""
     answers = row.get("answer") if isinstance(row.get("answer"), Mapping) else row
     if answers and all(
         isinstance(key, str) and isinstance(one, str) for key, one in answers.items()

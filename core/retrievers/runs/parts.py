@@ -1,4 +1,7 @@
-"""What a row of a finished run holds, and how documents, texts and answers are read from JSON however a tool writes them."""
+"""Rows of finished runs, and readers of their documents, texts and answers from JSON.
+
+The keys and forms of many tools are understood.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import Any
 from core.corpus.document import sound
 from core.retrievers.reply import LONGEST_TEXT, GivenDocument, TextPath
 
-MOST_DOCUMENTS = 1000  # of a row
+MOST_DOCUMENTS = 1000  # documents of a row
 IDS = ("id", "doc_id", "docid", "document_id", "chunk_id", "passage_id", "_id", "pid", "node_id")
 TITLES = ("title", "document_title", "doc_title")
 TEXTS = (
@@ -32,9 +35,18 @@ ANSWERS = ("answer", "output", "response", "result", "content", "text", "generat
 
 @dataclass(frozen=True)
 class RunRow:
-    """One question of a finished run: its id or its text, or both; the documents best first; the answer and the prompt (None where the
-    file has none), the known answers that the file brings along, the ids of the documents that are judged relevant, and reasoning paths in
-    names with how many entries among them are no path."""
+    """One question of a finished run, with its results.
+
+    Parameters
+    ----------
+    id, question : the question's id or its text, or both.
+    documents : best first.
+    answer, prompt : None where the file has none.
+    references : the known answers in the file.
+    gold : the ids of the documents that are judged relevant.
+    paths : reasoning paths in names.
+    odd : the number of entries among the paths that are no path.
+    """
 
     id: str = ""
     question: str = ""
@@ -48,16 +60,19 @@ class RunRow:
 
     @property
     def holds(self) -> bool:
-        """Whether the run has anything for the question, so that it is more than judged."""
+        """True if the run has a result for the question, and not judgements alone."""
         return bool(self.documents or self.paths) or self.answer is not None
 
 
 def text_in(value: Any, keys: Sequence[str] = ()) -> str:
-    """A value as text: a text or a number as it is, of an object, or of JSON in a text, what is under the first of the keys that is there;
-    empty where there is none.
+    """Return a value as text; empty where it has none.
+
+    Texts and numbers are taken directly. For an object, or JSON in a text, the value under the
+    first of `keys` that has a text is taken.
 
     >>> from core.retrievers.runs.parts import QUESTIONS, text_in
-    >>> text_in("who"), text_in({"query": "who"}, QUESTIONS), text_in('{"question": "who"}', QUESTIONS), text_in(7), text_in(None)
+    >>> (text_in("who"), text_in({"query": "who"}, QUESTIONS),
+    ...  text_in('{"question": "who"}', QUESTIONS), text_in(7), text_in(None))
     ('who', 'who', 'who', '7', '')
     """
     if isinstance(value, str) and keys and value.lstrip().startswith(("{", "[")):
@@ -70,7 +85,7 @@ def text_in(value: Any, keys: Sequence[str] = ()) -> str:
         return str(value)
     if isinstance(value, Mapping):
         return next((found for key in keys if (found := text_in(value.get(key), keys))), "")
-    if isinstance(value, list) and keys:  # messages: the last one that says something
+    if isinstance(value, list) and keys:  # messages: the last one with a text
         return next(
             (found for one in reversed(value) if (found := text_in(one, ("content", *keys)))), ""
         )
@@ -78,7 +93,10 @@ def text_in(value: Any, keys: Sequence[str] = ()) -> str:
 
 
 def parsed(text: str) -> Any:
-    """What a text holds as JSON, or as a list that Python wrote, as tables saved as CSV hold lists; the text where it is neither."""
+    """Parse a text as JSON, or as a Python list or object, as CSV tables store them.
+
+    A text that is neither is returned unchanged.
+    """
     for read in (json.loads, ast.literal_eval):
         try:
             found = read(text) if len(text) < LONGEST_TEXT else text
@@ -90,7 +108,10 @@ def parsed(text: str) -> Any:
 
 
 def listed(value: Any) -> list[Any]:
-    """A list, a list written as text, or one value as a list; empty for nothing."""
+    """Return a list, a list written as text, or a single value as a list.
+
+    None and an empty text give an empty list.
+    """
     if isinstance(value, str) and value.lstrip().startswith("["):
         value = parsed(value)
     if value is None or value == "":
@@ -99,11 +120,16 @@ def listed(value: Any) -> list[Any]:
 
 
 def documents_in(value: Any, ids: Any = None, scores: Any = None) -> tuple[GivenDocument, ...]:
-    """The documents of a list, in its order: texts, objects, or pairs of a title and a text; `ids` and `scores` are lists beside it.
+    """Return the documents of a list, in its order.
+
+    An entry is a text, an object, or a pair of title and text. `ids` and `scores` are lists with
+    one entry for each document.
 
     >>> from core.retrievers.runs.parts import documents_in
-    >>> documents_in(["a", {"page_content": "b", "metadata": {"id": "2"}}, ["T", ["x ", "y"]]])  # doctest: +ELLIPSIS
-    (GivenDocument(id='', title='', text='', score=None, named='a'), GivenDocument(id='2', ..., text='b', ...), ...)
+    >>> documents_in(  # doctest: +ELLIPSIS, +NORMALIZE_WHITESPACE
+    ...     ["a", {"page_content": "b", "metadata": {"id": "2"}}, ["T", ["x ", "y"]]])
+    (GivenDocument(id='', title='', text='', score=None, named='a'),
+     GivenDocument(id='2', ..., text='b', ...), ...)
     """
     found, ids, scores = list[GivenDocument](), listed(ids), listed(scores)
     for place, one in enumerate(listed(value)[:MOST_DOCUMENTS]):
@@ -144,7 +170,7 @@ def _document(one: Any, id: str, score: float | None) -> GivenDocument | None:
 
 
 def number(value: Any) -> float | None:
-    """A finite number; None for what is none."""
+    """Return a value as a finite number; None where it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -155,14 +181,19 @@ def number(value: Any) -> float | None:
 
 
 def texts_in(value: Any) -> tuple[str, ...]:
-    """The texts of a list, or one text, each once; those of objects under their usual keys."""
+    """Return the texts of a list, or of one value, without repeats.
+
+    Objects give the text under their usual keys.
+    """
     return tuple(
         dict.fromkeys(text for one in listed(value) if (text := text_in(one, ANSWERS).strip()))
     )
 
 
 def flat(value: Any, before: str = "") -> Iterator[tuple[str, Any]]:
-    """The leaves of nested objects by their keys with dots between them; lists by their places.
+    """Yield the leaves of nested objects, with their keys joined by dots.
+
+    Lists of objects use their indices as keys.
 
     >>> from core.retrievers.runs.parts import flat
     >>> dict(flat({"a": {"b": 1}, "c": [{"d": 2}]}))

@@ -1,4 +1,4 @@
-"""Reasoning paths in the rows of finished runs: triples, chains of triples, or lines of a prompt that show them."""
+"""Reasoning paths in finished runs: triples, chains of triples, or lines of a prompt."""
 
 from __future__ import annotations
 
@@ -32,17 +32,22 @@ ENDS = (
 
 
 def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
-    """The paths of a row in its order, each once, and how many entries are no path: those under the first of `KEYS` that has some, else the
-    lines that its prompt shows under “Reasoning Paths:” or “Triplets:”.
+    """Return the paths of a row in its order, and the number of entries that are no path.
 
-    A text is a path with arrows between its parts or a triple in brackets; a list of names a triple, or a path that alternates entities and
-    relations; a list of triples a path where each goes on from the end of the one before, else as many paths. Which way a step runs is not
-    told, as some programs write each from where they came.
+    The paths are under the first of `KEYS` that has some. Otherwise they are the lines that the
+    prompt shows under “Reasoning Paths:” or “Triplets:”. Each path is returned once.
+
+    A text is a path with arrows between its parts, or a triple in brackets. A list of names is a
+    triple, or a path that alternates entities and relations. A list of triples is one path if each
+    triple begins at the end of the one before, and several paths otherwise. The direction of a step
+    is left open, as some programs write each triple from the node where they came from.
 
     >>> from core.retrievers.runs.paths import paths_in
-    >>> [path.nodes for path in paths_in({"triples": [["A", "knows", "B"], ["B", "knows", "C", 0.5]]})[0]]
+    >>> [path.nodes for path
+    ...     in paths_in({"triples": [["A", "knows", "B"], ["B", "knows", "C", 0.5]]})[0]]
     [('A', 'B'), ('B', 'C')]
-    >>> [path.nodes for path in paths_in({"input": "Reasoning Paths:\\nA -> knows -> B -> knows -> C\\n\\nQuestion:\\nwho?"})[0]]
+    >>> [path.nodes for path in paths_in({"input": "Reasoning Paths:\\n"
+    ...     "A -> knows -> B -> knows -> C\\n\\nQuestion:\\nwho?"})[0]]
     [('A', 'B', 'C')]
     """
     given = next((some for key in KEYS if (some := listed(row.get(key)))), None)
@@ -57,7 +62,7 @@ def paths_in(row: Mapping[str, Any]) -> tuple[tuple[TextPath, ...], int]:
 
 
 def _shown(row: Mapping[str, Any]) -> Iterator[str]:
-    """The lines of the prompt that show paths, up to a blank one."""
+    """Yield the lines of the prompt that show paths, up to a blank one."""
     for text in (row[key] for key in PROMPTS if isinstance(row.get(key), str)):
         if mark := SHOWN.search(text):
             shown = text[mark.end() :].lstrip("\r\n").partition("\n\n")[0]
@@ -66,7 +71,7 @@ def _shown(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _paths(entry: Any) -> Iterator[TextPath]:
-    """The paths of one entry; none where it is no path."""
+    """Yield the paths of one entry; none if it is no path."""
     if isinstance(entry, str):
         entry = entry.split(ARROW) if ARROW in entry else _bracketed(entry)
     if isinstance(entry, Mapping):
@@ -76,14 +81,14 @@ def _paths(entry: Any) -> Iterator[TextPath]:
 
 
 def _bracketed(text: str) -> list[str]:
-    """The parts of `(head, relation, tail)`; none where there are not just three."""
+    """Return the parts of `(head, relation, tail)`; empty where there are not exactly three."""
     inside = text.strip()
     parts = inside[1:-1].split(",") if inside[:1] == "(" and inside[-1:] == ")" else []
     return [part.strip().strip("'\"") for part in parts] if len(parts) == 3 else []
 
 
 def _of_object(entry: Mapping[str, Any]) -> Iterator[TextPath]:
-    """A path as `nodes` and `relations`, or a triple by the names of its parts."""
+    """Yield a path of `nodes` and `relations`, or a triple by the names of its parts."""
     score = number(entry.get("score"))
     nodes, relations = entry.get("nodes"), entry.get("relations")
     if isinstance(nodes, list) and isinstance(relations, list) and len(relations) == len(nodes) - 1:
@@ -112,7 +117,7 @@ def _of_list(entry: list[Any]) -> Iterator[TextPath]:
 
 
 def _path(parts: list[Any], score: float | None = None) -> Iterator[TextPath]:
-    """The path of names that alternate entities and relations; none where they do not."""
+    """Yield the path of names that alternate entities and relations; none if they do not."""
     names = [" ".join(part.split()) if isinstance(part, str) else "" for part in parts]
     if (
         len(names) % 2
@@ -123,8 +128,11 @@ def _path(parts: list[Any], score: float | None = None) -> Iterator[TextPath]:
 
 
 def _chained(paths: list[TextPath]) -> list[TextPath]:
-    """The paths of a search that goes on from ends that it reached before (Think-on-Graph): each that begins at the end of earlier ones
-    is a step further of these, which are no paths of their own any more."""
+    """Join the steps of a search that continues from the ends of earlier paths (Think-on-Graph).
+
+    A path that begins at the end of earlier ones extends them. The extended ones are no longer
+    paths of their own.
+    """
     found: dict[TextPath, None] = {}
     begun = set[TextPath]()
     for path in paths:

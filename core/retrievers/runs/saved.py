@@ -1,4 +1,7 @@
-"""Finished runs brought from files: saved in the user's folder, each for one source, and looked up by question."""
+"""Finished runs from files, saved in the user's folder and looked up by question.
+
+Each run belongs to one source.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +31,13 @@ from core.types import Question
 STATEMENTS = (
     "CREATE TABLE runs (name TEXT PRIMARY KEY, about TEXT NOT NULL)",
     """CREATE TABLE rows (
-  run TEXT NOT NULL REFERENCES runs ON DELETE CASCADE, place INTEGER NOT NULL, id TEXT NOT NULL, text TEXT NOT NULL, row BLOB NOT NULL,
+  run TEXT NOT NULL REFERENCES runs ON DELETE CASCADE, place INTEGER NOT NULL, id TEXT NOT NULL, \
+text TEXT NOT NULL, row BLOB NOT NULL,
   PRIMARY KEY (run, place))""",
     "CREATE INDEX rows_by_id ON rows (run, id)",
     "CREATE INDEX rows_by_text ON rows (run, text)",
 )
-# "HopF" in the file's header
+# The application id spells "HopF" in the file's header.
 SCHEMA = Schema("the finished runs", STATEMENTS, application=0x486F7046, version=1)
 OWNED_AS = "finished run"
 LONGEST_NAME = 40
@@ -42,8 +46,10 @@ NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass(frozen=True)
 class FileRun:
-    """A finished run: its name, what its file is called and holds, of which source, and how many questions it has, with documents, with
-    answers, with paths, and of the source's sets. `digest` is that of the file's bytes; `notes` are sentences on what was left out."""
+    """A saved run, described by its file, its source and its counts of questions.
+
+    `digest` is the hash of the file's bytes. `notes` are sentences on what was left out.
+    """
 
     name: str
     title: str
@@ -55,24 +61,31 @@ class FileRun:
     questions: int
     with_documents: int
     with_answers: int
-    known: int  # questions that are in the source's question sets
+    known: int  # number of questions that are in the source's question sets
     notes: tuple[str, ...] = ()
     with_paths: int = 0
-    judged: bool = False  # whether a file of qrels says which documents are relevant
+    judged: bool = False  # True if a file of qrels says which documents are relevant
 
     @property
     def source(self) -> Source:
-        """What its questions are asked of."""
+        """The graph or corpus that the questions are asked of."""
         return KINDS[self.source_kind](self.source_name)
 
     def row(self, question: Question) -> RunRow | None:
-        """The row of a question: of its text, else of its id among the rows without a text; None where the run has none."""
+        """Return the row of a question; None where the run has none.
+
+        It is found by the question's text, else by its id among the rows without a text.
+        """
         found = _row(self.name, self.digest, question.id, _text(question.text))
         return found if found is not None and found.holds else None
 
     def asked(self) -> tuple[Question, ...]:
-        """The questions of the run, each as the source's question sets have it, others with the known answers of the file; those that are
-        known by an id alone are left out. Where the run is judged the gold passages are those of its qrels, and so are the questions."""
+        """Return the questions of the run, as the source's question sets have them.
+
+        Questions that are in no set get the known answers of the file. Rows with an id alone are
+        left out. If the run is judged, only judged questions are returned, with the gold passages
+        of the qrels.
+        """
         known = {
             _text(question.text): question for question in reversed(_known_questions(self.source))
         }
@@ -87,12 +100,16 @@ class FileRun:
         return tuple(found.values())
 
     def rows(self) -> tuple[RunRow, ...]:
-        """Every row, in the order of the file."""
+        """Return every row, in the order of the file."""
         found = _file().query("SELECT row FROM rows WHERE run = ? ORDER BY place", (self.name,))
         return tuple(_unpacked(data) for (data,) in found)
 
     def words(self) -> str:
-        """What it holds, in a sentence: `40 questions, 40 with documents, 38 with answers. Of these 37 in the question sets of “x”.`"""
+        """Return the contents in a sentence.
+
+        An example is: 40 questions, 40 with documents, 38 with answers. Of these 37 in the question
+        sets of “x”.
+        """
         held = ", ".join(
             [f"{self.questions:,} question{'s' * (self.questions != 1)}", *self._parts()]
         )
@@ -109,8 +126,19 @@ class FileRun:
 def bring(
     path: str | Path, source: Source, format: str = AUTO, title: str = "", qrels: str | Path = ""
 ) -> FileRun:
-    """The run in a file, saved for a source with the judgements of a file of qrels; the saved one where it is of the same bytes. Questions
-    are known by their texts, or by the ids of the source's question sets. Raises BadInput, StoreError."""
+    """Read the run in a file and save it for a source.
+
+    A saved run of the same bytes and source is returned as it is. Questions are recognised by their
+    texts, or by the ids of the source's question sets. Raises BadInput, StoreError.
+
+    Parameters
+    ----------
+    path : the file of the run.
+    source : the graph or corpus that the questions are asked of.
+    format : one of the formats of runs; recognised by default.
+    title : the name on screens; the file's name where empty.
+    qrels : a file of relevance judgements, if there is one.
+    """
     path = Path(path)
     digest = _digest(path, *([qrels] if qrels else []))
     for one in runs().values():
@@ -119,11 +147,13 @@ def bring(
     found = read_run_file(path, format)
     if not source.is_corpus and not any(row.answer is not None or row.paths for row in found.rows):
         raise BadInput(
-            f"{path.name} holds documents, and neither answers nor paths; “{source.name}” is a graph of triples, so choose a corpus for it."
+            f"{path.name} holds documents, and neither answers nor paths; “{source.name}” is a "
+            "graph of triples, so choose a corpus for it."
         )
     if source.is_corpus and not any(row.documents or row.answer is not None for row in found.rows):
         raise BadInput(
-            f"{path.name} holds paths, and neither documents nor answers; “{source.name}” is a corpus, so choose a graph for it."
+            f"{path.name} holds paths, and neither documents nor answers; “{source.name}” is a "
+            "corpus, so choose a graph for it."
         )
     rows, known = _matched(
         _judged(found.rows, _relevant(qrels, source)) if qrels else found.rows,
@@ -152,7 +182,10 @@ def bring(
 
 
 def runs() -> dict[str, FileRun]:
-    """The saved runs by name, in the order in which they were brought. Raises StoreError for a damaged file."""
+    """Return the saved runs by name, in the order in which they were saved.
+
+    Raises StoreError for a damaged file.
+    """
     file = home() / "runs.sqlite"
     try:
         state = file.stat()
@@ -170,7 +203,10 @@ def runs() -> dict[str, FileRun]:
 
 
 def run_of(name: str) -> FileRun:
-    """The saved run of that name. Raises BadParameter naming the nearest."""
+    """Return the saved run of a name.
+
+    Raises BadParameter, which names the most similar one.
+    """
     known = runs()
     if name in known:
         return known[name]
@@ -182,7 +218,10 @@ def run_of(name: str) -> FileRun:
 
 
 def remove(name: str) -> None:
-    """Remove a saved run. Raises BadParameter where there is none of that name, NotAllowed where it is another person's."""
+    """Remove a saved run.
+
+    Raises BadParameter for an unknown name, NotAllowed for a run of another person.
+    """
     run_of(name)
     check_may_change(OWNED_AS, name)
     with _file().writing() as database:
@@ -233,7 +272,7 @@ def _row(name: str, digest: str, id: str, text: str) -> RunRow | None:
 
 
 def _digest(*files: str | Path) -> str:
-    """The sha256 of the bytes of a file, or of several together. Raises BadInput."""
+    """Return the sha256 of a file's bytes, or of several files together. Raises BadInput."""
     found = hashlib.sha256()
     for file in files:
         try:
@@ -247,7 +286,7 @@ def _digest(*files: str | Path) -> str:
 
 
 def _relevant(qrels: str | Path, source: Source) -> dict[str, tuple[str, ...]]:
-    """The relevant documents of each judged question, by the ids that the corpus has for them."""
+    """Return the relevant documents of each judged question, by their ids in the corpus."""
     documents = source.documents
     return {
         question: tuple(known_id(id, documents) for id in gold)
@@ -256,14 +295,18 @@ def _relevant(qrels: str | Path, source: Source) -> dict[str, tuple[str, ...]]:
 
 
 def _judged(rows: Iterable[RunRow], qrels: Mapping[str, tuple[str, ...]]) -> list[RunRow]:
-    """The rows with the documents that are judged relevant, and behind them the judged questions that the run does not have."""
+    """Add the judgements to the rows, and rows for judged questions that the run lacks."""
     found = [replace(row, gold=qrels.get(row.id, ())) for row in rows]
     have = {row.id for row in found}
     return [*found, *(RunRow(id, gold=gold) for id, gold in qrels.items() if id not in have)]
 
 
 def _unjudged(rows: Sequence[RunRow], source: Source) -> list[str]:
-    """Sentences on judged questions that the run lacks, on those that are not judged, and on relevant documents that are not there."""
+    """Return sentences on gaps between the run, the judgements and the corpus.
+
+    They count the judged questions that the run lacks, the questions that are not judged, and the
+    relevant documents that the corpus lacks.
+    """
     lacking = sum(not row.holds for row in rows)
     without = sum(row.holds and not row.gold for row in rows)
     documents = source.documents
@@ -279,11 +322,13 @@ def _unjudged(rows: Sequence[RunRow], source: Source) -> list[str]:
             ),
             (
                 without,
-                f"In the run and without a relevant document in the qrels, so that they are left out: {counted(without)}.",
+                "In the run and without a relevant document in the qrels, so that they are left "
+                f"out: {counted(without)}.",
             ),
             (
                 strange,
-                f"Judged relevant and not in “{source.name}”: {strange:,} of {len(gold):,} documents.",
+                f"Judged relevant and not in “{source.name}”: {strange:,} of {len(gold):,} "
+                "documents.",
             ),
         )
         if count
@@ -291,7 +336,10 @@ def _unjudged(rows: Sequence[RunRow], source: Source) -> list[str]:
 
 
 def _known_questions(source: Source) -> tuple[Question, ...]:
-    """The questions of all sets of a source; those of a set that cannot be read are left out, as choosing it says why."""
+    """Return the questions of all sets of a source.
+
+    Sets that cannot be read are left out. The user learns the reason on choosing one.
+    """
     found: list[Question] = []
     for name in source.sets:
         try:
@@ -302,7 +350,10 @@ def _known_questions(source: Source) -> tuple[Question, ...]:
 
 
 def _matched(rows: Iterable[RunRow], asked: Iterable[Question]) -> tuple[list[RunRow], int]:
-    """The rows, those with an id alone with the text of the question of that id, and how many are of questions that are known."""
+    """Give rows with an id alone the text of the question of that id.
+
+    The second result is the number of rows whose question is in `asked`.
+    """
     by_id: dict[str, Question] = {}
     texts = set[str]()
     for question in asked:
@@ -341,9 +392,10 @@ def _free_name(file: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a question's text as it is compared: brackets of entities, blanks and case aside.
+    """Return a question's text in the form that is compared: no brackets, one blank, no case.
 
-    It is stored with the rows of runs, so it stays as it is where `core.languages.spelling` changes.
+    It is stored with the rows of runs, so it must not change when `core.languages.spelling`
+    changes.
     """
     return squeezed(text.replace("[", "").replace("]", "")).casefold()
 

@@ -1,4 +1,4 @@
-"""Runs in exports of traces: spans of OpenInference (Phoenix, OTLP), and traces or observations of Langfuse."""
+"""Runs in exports of traces: OpenInference spans (Phoenix, OTLP), and Langfuse exports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VALUES = ("stringValue", "intValue", "doubleValue", "boolValue")
 
 @dataclass
 class _Span:
-    """A span or an observation, whatever wrote it."""
+    """A span or an observation, independent of the tool that wrote it."""
 
     trace: str
     kind: str
@@ -36,7 +36,7 @@ class _Span:
     said: str
     documents: tuple[GivenDocument, ...] = ()
     began: str = ""
-    answers: bool = False  # whether a language model replied in it
+    answers: bool = False  # True if it holds a language model's reply
 
 
 @dataclass
@@ -45,7 +45,7 @@ class _Trace:
 
 
 def is_openinference(row: Mapping[str, Any]) -> bool:
-    """Whether an object is a span, or holds spans, of OpenInference."""
+    """Return whether an object is an OpenInference span, or holds spans."""
     if "resourceSpans" in row or "resource_spans" in row or "span_kind" in row:
         return True
     identified = any(key in row for key in ("context", "traceId", "trace_id", "context.trace_id"))
@@ -56,7 +56,7 @@ def is_openinference(row: Mapping[str, Any]) -> bool:
 
 
 def is_langfuse(row: Mapping[str, Any]) -> bool:
-    """Whether an object is a trace or an observation of Langfuse."""
+    """Return whether an object is a trace or an observation of Langfuse."""
     if isinstance(row.get("trace"), Mapping) or isinstance(row.get("observations"), list):
         return True
     return (
@@ -67,12 +67,20 @@ def is_langfuse(row: Mapping[str, Any]) -> bool:
 
 
 def read_openinference(rows: Iterable[Mapping[str, Any]]) -> Iterator[RunRow]:
-    """A row for each trace: the question that its root was asked, the documents of its last retrieval or re-ranking, the root's answer."""
+    """Yield a row for each trace of OpenInference.
+
+    It has the question and the answer of the root span, and the documents of the last retrieval or
+    re-ranking.
+    """
     return _by_trace(span for row in rows for span in _spans(row))
 
 
 def read_langfuse(rows: Iterable[Mapping[str, Any]]) -> Iterator[RunRow]:
-    """A row for each trace: its input, the documents of its last retriever, its output, else that of its last generation."""
+    """Yield a row for each trace of Langfuse.
+
+    It has the trace's input, the documents of its last retriever, and its output, else the output
+    of its last generation.
+    """
     return _by_trace(span for row in rows for span in _observations(row))
 
 
@@ -106,7 +114,7 @@ def _spans(row: Mapping[str, Any]) -> Iterator[_Span]:
 
 
 def _objects(row: Mapping[str, Any], *keys: str) -> list[Mapping[str, Any]]:
-    """The objects of the list under the first of some keys that holds one."""
+    """Return the objects of the first list found under some keys."""
     found: list[Any] = next((row[key] for key in keys if isinstance(row.get(key), list)), [])
     return [one for one in found if isinstance(one, Mapping)]
 
@@ -137,7 +145,10 @@ def _span(row: Mapping[str, Any]) -> _Span:
 
 
 def _attributes(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The attributes of a span: an object, OTLP's list of keys and values, or columns that begin with the word."""
+    """Return the attributes of a span.
+
+    They are an object, OTLP's list of keys and values, or columns that begin with `attributes.`.
+    """
     attributes = row.get("attributes")
     if isinstance(attributes, list):
         pairs = [
@@ -160,7 +171,7 @@ def _attributes(row: Mapping[str, Any]) -> Mapping[str, Any]:
         for key, value in row.items()
         if key.startswith("attributes.")
     }
-    # CSV holds texts
+    # In CSV the lists are texts.
     return {
         key: parsed(value) if key in LISTS and isinstance(value, str) else value
         for key, value in columns.items()
@@ -168,7 +179,7 @@ def _attributes(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _retrieved(known: Mapping[str, Any]) -> tuple[GivenDocument, ...]:
-    """The documents of a retriever's or a re-ranker's span, by their places."""
+    """Return the documents of a retriever's or a re-ranker's span, in their order."""
     for name in reversed(LISTS):
         places: dict[int, dict[str, Any]] = {}
         for key, value in known.items():
@@ -198,7 +209,7 @@ def _observations(row: Mapping[str, Any]) -> Iterator[_Span]:
                 yield _observation(one, id, False)
         return
     alone = "traceId" not in row
-    # one marked so may have a parent elsewhere
+    # An observation marked as root may still name a parent.
     root = alone or row.get("isRootObservation") is True or not row.get("parentObservationId")
     yield _observation(row, text_in(row.get("id") if alone else row.get("traceId")), root)
 
@@ -233,7 +244,10 @@ def _observation(row: Mapping[str, Any], trace: str, root: bool) -> _Span:
 
 
 def _decoded(value: Any) -> Any:
-    """What an input or output holds that is JSON in a text, as Langfuse's version 2 of observations has them; else the value."""
+    """Decode a value that is JSON in a text, as in version 2 of Langfuse's observations.
+
+    Any other value is returned unchanged.
+    """
     if isinstance(value, str) and value[:1] == value[-1:] == '"':
         with suppress(ValueError):
             return json.loads(value)

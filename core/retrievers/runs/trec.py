@@ -1,4 +1,7 @@
-"""TREC's files: runs (question, Q0, document, rank, score, tag) and judgements of relevance (qrels)."""
+"""TREC's files: runs (question, Q0, document, rank, score, tag) and relevance judgements.
+
+The files of judgements are also called qrels.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +14,23 @@ from core.io.recoded import readable
 from core.retrievers.reply import GivenDocument
 from core.retrievers.runs.parts import MOST_DOCUMENTS, RunRow, number
 
-MAX_BYTES = 1 << 30  # of a file's text
+MAX_BYTES = 1 << 30  # bytes of text in a file
 
 
 def is_run(line: str) -> bool:
-    """Whether a line is one of a TREC run: six columns, of which the fifth is a number."""
+    """Return whether a line belongs to a TREC run: six columns, the fifth a number."""
     parts = line.split()
     return len(parts) == 6 and number(parts[4]) is not None
 
 
 def is_qrels(line: str) -> bool:
-    """Whether a line is one of qrels: four columns that end in a whole number, or BEIR's header or three columns.
+    """Return whether a line belongs to a file of qrels.
+
+    It has three or four columns that end in a whole number, or it is BEIR's header.
 
     >>> from core.retrievers.runs.trec import is_qrels
-    >>> is_qrels("1 0 d7 2"), is_qrels("query-id\\tcorpus-id\\tscore"), is_qrels("1 Q0 d7 1 0.5 mine")
+    >>> (is_qrels("1 0 d7 2"), is_qrels("query-id\\tcorpus-id\\tscore"),
+    ...  is_qrels("1 Q0 d7 1 0.5 mine"))
     (True, True, False)
     """
     parts = line.split()
@@ -35,8 +41,16 @@ def is_qrels(line: str) -> bool:
 
 
 def read_run(numbered: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]:
-    """The rows of a TREC run, in the order of the questions in the file. As trec_eval does, documents go by their scores, those of the same
-    score by their ids, the last one first; the column of ranks is not looked at. Raises BadInput for a line that is none of a run."""
+    """Yield the rows of a TREC run, in the order of the questions in the file.
+
+    Documents are ordered as by trec_eval: by score, ties by id in descending order. The column of
+    ranks is ignored. Raises BadInput for a line that does not belong to a run.
+
+    Parameters
+    ----------
+    numbered : pairs of line number and text.
+    name : the file's name, for error messages.
+    """
     found: dict[str, dict[str, float]] = {}
     for line, text in numbered:
         parts = (
@@ -47,7 +61,8 @@ def read_run(numbered: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]
         score = number(parts[4]) if len(parts) == 6 else None
         if score is None:
             raise BadInput(
-                f"{name}, line {line}: expected question, Q0, document, rank, score and tag, found “{shorten(text, 60)}”."
+                f"{name}, line {line}: expected question, Q0, document, rank, score and tag, "
+                f"found “{shorten(text, 60)}”."
             )
         found.setdefault(parts[0], {}).setdefault(parts[2], score)
     for question, scores in found.items():
@@ -62,8 +77,11 @@ def read_run(numbered: Iterable[tuple[int, str]], name: str) -> Iterator[RunRow]
 
 
 def read_qrels(path: str | Path) -> dict[str, tuple[str, ...]]:
-    """The relevant documents of each judged question, the most relevant first; none of one whose documents are all judged irrelevant.
-    TREC's four columns, or BEIR's three. Raises BadInput."""
+    """Return the relevant documents of each judged question, the most relevant first.
+
+    The file has TREC's four columns or BEIR's three. A question whose documents are all judged
+    irrelevant has an empty entry. Raises BadInput.
+    """
     found: dict[str, dict[str, int]] = {}
     for line, text in lines(readable(Path(path)), most=MAX_BYTES):
         parts = text.split("\t") if "\t" in text else text.split()
@@ -72,7 +90,8 @@ def read_qrels(path: str | Path) -> dict[str, tuple[str, ...]]:
         grade = _whole(parts[-1]) if len(parts) in (3, 4) else None
         if grade is None:
             raise BadInput(
-                f"{Path(path).name}, line {line}: expected question, 0, document and relevance, found “{shorten(text, 60)}”."
+                f"{Path(path).name}, line {line}: expected question, 0, document and relevance, "
+                f"found “{shorten(text, 60)}”."
             )
         found.setdefault(parts[0].strip(), {})[parts[-2].strip()] = grade
     if not found:
