@@ -200,8 +200,16 @@ def functions_in(node: ast.AST, prefix: str = "") -> Iterator[Function]:
         if isinstance(child, (ast.ClassDef, *FUNCTIONS)):
             name = f"{prefix}.{child.name}".removeprefix(".")
         if isinstance(child, FUNCTIONS):
-            yield Function(name, child.end_lineno - child.lineno + 1, complexity(child))
+            yield Function(name, length(child), complexity(child))
         yield from functions_in(child, name)
+
+
+def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return how many lines a function has, without those of its docstring."""
+    lines = function.end_lineno - function.lineno + 1
+    if ast.get_docstring(function):
+        lines -= function.body[0].end_lineno - function.body[0].lineno + 1
+    return lines
 
 
 def complexity(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

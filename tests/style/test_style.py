@@ -89,6 +89,13 @@ def test_methods_and_closures_have_their_own_complexity():
     assert {item.name: item.complexity for item in functions} == {"A.f": 1, "A.f.g": 2}
 
 
+def test_documentation_does_not_make_a_function_longer():
+    text = (
+        'def f():\n    """Return 1.\n\n    Returns\n    -------\n    One.\n    """\n    return 1\n'
+    )
+    assert [item.lines for item in Source("core/a.py", text).functions] == [2]
+
+
 def test_a_name_in_a_docstring_must_exist():
     text = '"""Reads `read`, `core.b.read`, `sys.path`, `core.gone` and `nowhere`."""\nimport sys\nsys.path\n'
     missing = project_of(a=text, b="def read():\n    pass\n").missing_names
