@@ -315,7 +315,7 @@ def chains_from(
     Parameters
     ----------
     sample : largest number of pairs from which a chain is continued, spread evenly. Hubs then cost
-    little more than other nodes. A chain may be missed, but every yielded chain exists.
+        little more than other nodes. A chain may be missed, but every yielded chain exists.
     known : returns whether a chain, or the beginning of one, is wanted.
 
     >>> from core.graph.algorithms.chains import chain_name, chains_from
