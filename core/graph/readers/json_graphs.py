@@ -126,7 +126,10 @@ def _with_attributes(
 
 
 def names_in(value: Any) -> list[str]:
-    """Return the names in a cell, which may hold a value, a list, or a list written as text."""
+    """Return the names in a cell.
+
+    The cell may hold a value, a list, or a list written as text.
+    """
     values = value if isinstance(value, list) else [value]
     if isinstance(value, str) and "[" in value:
         values = names_of(value)

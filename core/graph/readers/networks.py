@@ -183,7 +183,10 @@ def _graphs(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
 
 
 def _columns(source: TripleSource, names: Sequence[str]) -> tuple[list[int], dict[int, str]]:
-    """Return the positions of head, relation and tail, and the edge attributes' keys by position."""
+    """Return the positions of head, relation and tail among the columns.
+
+    Edge attributes follow, as keys by position.
+    """
     found = source.columns or header_of(list(names))
     if found is None or max(found) > len(names):
         raise BadInput(

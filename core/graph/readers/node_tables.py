@@ -106,7 +106,9 @@ class NodeNames:
         idle = len(self.by_id) - len(self.used)
         if idle > 0 and whole:
             have, are = ("has", "is") if idle == 1 else ("have", "are")
-            yield f"{idle:,} node{'s' * (idle != 1)} of the table {have} no edge and {are} left out."
+            yield (
+                f"{idle:,} node{'s' * (idle != 1)} of the table {have} no edge and {are} left out."
+            )
 
     def _read(self, table: TripleSource) -> None:
         keys: tuple[str, str] | None = None
@@ -228,6 +230,9 @@ def _delimited_rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict
 
 
 def _header(cells: list[str]) -> list[str]:
-    """Return the keys in a first line, or none if it is no header of a table of nodes."""
+    """Return the keys that a first line names.
+
+    There are none if the line is no header of a table of nodes.
+    """
     keys = [bare_key(cell) for cell in cells]
     return keys if {*IDS, *LABELS} & set(keys) else []

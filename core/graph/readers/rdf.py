@@ -147,7 +147,10 @@ def read(source: TripleSource) -> Iterator[Triple]:
 
 
 def _fate(source: TripleSource, literals: Counter[str]) -> str:
-    """Return the end of a sentence about the use of the literals, with their commonest relations."""
+    """Return the end of a sentence about the use of the literals.
+
+    It names their commonest relations.
+    """
     are, shown = (
         "is" if literals.total() == 1 else "are",
         ", ".join(local_name(iri) for iri, _ in literals.most_common(6)),
@@ -214,9 +217,10 @@ class _Literals:
 
 
 def labels_of(source: TripleSource) -> dict[str, str]:
-    """Return the label of each IRI that has one in the file or in the source's file of labels.
+    """Return the label of each IRI that has one.
 
-    The result is empty if the source wants no labels.
+    Labels come from the file and from the source's file of labels. The result is empty if the
+    source wants none.
     """
     from pyoxigraph import Literal, NamedNode
 
