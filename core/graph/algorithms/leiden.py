@@ -90,12 +90,12 @@ def detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
 
     Graphs of up to `LARGEST` edges are clustered by igraph, larger ones by
     `core.graph.large.array_leiden`. A large graph is clustered in a subprocess, because igraph
-    holds Python's global lock while it runs.
+    holds Python's global lock while it runs. Exceptions of `watch` pass through.
 
     Raises
     ------
     BadInput
-        If the graph is too large for the free memory. Exceptions of `watch` pass through.
+        If the graph is too large for the free memory.
     """
     refusal = too_large(graph)
     if refusal:
