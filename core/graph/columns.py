@@ -227,7 +227,10 @@ class Table:
         return self.arrow.column(name)[int(row)].as_py() if self.has(name) else ""
 
     def texts(self, name: str, rows: Iterable[int] | None = None) -> list[str]:
-        """Return the texts of some rows, or of all, empty if the table has no such column."""
+        """Return the texts of some rows, or of all.
+
+        They are empty if the table has no such column.
+        """
         if not self.has(name):
             return [""] * (len(self) if rows is None else len(list(rows)))
         column = self._flat(name)
@@ -264,7 +267,10 @@ class Table:
         return Table(self.arrow.set_column(self.names.index(name), name, _id_lists(rows)))
 
     def followed_by(self, other: Table) -> Table:
-        """Return the rows of this table followed by those of another with the same columns."""
+        """Return the rows of this table followed by those of another.
+
+        Both must have the same columns.
+        """
         import pyarrow as pa
 
         return Table(pa.concat_tables([self.arrow, other.arrow]).combine_chunks())
@@ -319,7 +325,9 @@ class Table:
 
 
 def joined(rows: Rows, texts: Sequence[str], between: str) -> Any:
-    """Join the texts of the ids of each row with `between`, as an Arrow column.
+    """Join the texts of the ids of each row with `between`.
+
+    The result is an Arrow column.
 
     >>> from core.graph.columns import Rows, joined
     >>> joined(Rows.of([[1, 0], [], [2]]), ["Ann", "Bob", "Eve"], ", ").to_pylist()

@@ -21,11 +21,12 @@ PREFIX = "loops-"
 
 
 def keep_loops_by_source(folder: Path = HERE) -> None:
-    """Make numba cache compiled loops in a folder named by a digest of their sources.
+    """Make numba cache compiled loops by the state of their sources.
 
-    The folder lies in the `__pycache__` of `folder`, or in the user's home folder of Hopscope if
-    the installation is read-only. If neither can be written, each process compiles the loops in
-    memory. Folders of earlier sources are removed. If NUMBA_CACHE_DIR is set, nothing is changed.
+    The cache folder is named by a digest of the sources. The folder lies in the `__pycache__` of
+    `folder`, or in the user's home folder of Hopscope if the installation is read-only. If neither
+    can be written, each process compiles the loops in memory. Folders of earlier sources are
+    removed. If NUMBA_CACHE_DIR is set, nothing is changed.
     """
     if "NUMBA_CACHE_DIR" in os.environ:
         return

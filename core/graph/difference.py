@@ -36,11 +36,11 @@ class Missing:
 
 @dataclass(frozen=True, eq=False)
 class GraphDifference:
-    """Comparison of two graphs by the names of their nodes, ignoring case, accents and spaces.
+    """Comparison of two graphs by the names of their nodes.
 
-    `nodes` and `links` are the numbers of nodes and links that both graphs have. `alike` holds
-    pairs of nodes with similar names and the similarity (of 100). The first node of a pair is only
-    in the first graph, the second only in the second graph.
+    Case, accents and spaces are ignored. `nodes` and `links` are the numbers of nodes and links
+    that both graphs have. `alike` holds pairs of nodes with similar names and the similarity (of
+    100). The first node of a pair is only in the first graph, the second only in the second graph.
     """
 
     nodes: int
@@ -152,7 +152,7 @@ def _links(graph: KnowledgeGraph, keys: list[str]) -> set[tuple[str, str]]:
 def _alike(
     first: KnowledgeGraph, second: KnowledgeGraph, a: Missing, b: Missing
 ) -> tuple[tuple[int, int, float], ...]:
-    """Pair the nodes that only one graph has by similar names, the most similar pairs first.
+    """Pair similar names that only one graph has, the most similar pairs first.
 
     Each node is in at most one pair.
     """

@@ -361,7 +361,7 @@ class _Editing:
         return table
 
     def _joined(self, table: Table, nodes: np.ndarray) -> Table:
-        """Give a node that others were merged into the chunks and descriptions of these too."""
+        """Add the chunks and descriptions of merged nodes to their target nodes."""
         source, fresh = self._graph.columns.nodes, dict[str, list[Any]]()
         assert source is not None  # the table is a part of it
         groups = {

@@ -54,8 +54,9 @@ class Growth:
         return self._sizes("edges")
 
     def first(self, what: str) -> np.ndarray:
-        """Row of the first chunk that mentions each of the “nodes” or “edges”, int64; -1 if none
-        does.
+        """Row of the first chunk that mentions each of the “nodes” or “edges”.
+
+        The result is int64, with -1 if no chunk does.
         """
         return self._first[what]
 
@@ -77,7 +78,10 @@ class Growth:
 
 
 def _first(graph: KnowledgeGraph, what: str) -> np.ndarray:
-    """Row of the first chunk that mentions each node or edge, int64; -1 if none does."""
+    """Row of the first chunk that mentions each node or edge.
+
+    The result is int64, with -1 if no chunk does.
+    """
     rows = chunks_of(graph, what)
     found = np.full(len(rows), -1, np.int64)
     some = np.flatnonzero(rows.counts)

@@ -129,7 +129,7 @@ def conjugate_gradient(
 
 @njit(cache=True, nogil=True)
 def fill_scores(scores, found, damping, way, out_indptr, tails, in_indptr, in_heads):
-    """Give each found node without a score the mass that flows to it from scored neighbours.
+    """Give each found node without a score the mass from its scored neighbours.
 
     `scores` is changed in place. A filled score is always above zero.
     """
@@ -137,7 +137,8 @@ def fill_scores(scores, found, damping, way, out_indptr, tails, in_indptr, in_he
         if scores[node] > 0.0:
             continue
         total = 0.0
-        # steps to the node: triples into it along them, out of it against them
+        # Steps that lead to the node: from heads to it along triples, from tails to it against
+        # them.
         for side in range(2):
             if not way & (side + 1):
                 continue
@@ -151,7 +152,7 @@ def fill_scores(scores, found, damping, way, out_indptr, tails, in_indptr, in_he
 
 @njit(cache=True, nogil=True)
 def smooth(states, rows, nodes, indptr, near, alpha, alone):
-    """Mix the state of each node with the weighted mean of its neighbours' states, float64 [n, d].
+    """Mix the state of each node with the mean of its neighbours' states.
 
     The result is (1 - alpha) times the node's own state plus alpha times the mean over its
     neighbours among `nodes`, each weighted by 1 / its degree. A node without such neighbours gets
@@ -218,11 +219,12 @@ def structure(nodes, indptr, near):
 
 @njit(cache=True, nogil=True)
 def fewest_links(target, weights, indptr, near):
-    """Least sum of node weights on a shortest path from each node to `target`, float64 [n].
+    """Least sum of node weights on a shortest path from each node to `target`.
 
-    Of all paths with the fewest links, the one with the least sum of weights counts. The weight of
-    `target` itself is left out. Nodes that cannot reach it get infinity. One breadth-first search
-    does it; the neighbours of node v are `near[indptr[v]:indptr[v + 1]]`.
+    The result is float64 [n]. Of all paths with the fewest links, the one with the least sum of
+    weights counts. The weight of `target` itself is left out. Nodes that cannot reach it get
+    infinity. One breadth-first search does it; the neighbours of node v are
+    `near[indptr[v]:indptr[v + 1]]`.
     """
     n = len(indptr) - 1
     sums, links = np.full(n, np.inf), np.full(n, -1)

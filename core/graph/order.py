@@ -1,4 +1,7 @@
-"""Order of ranked results (best score first, ties by id) and order of node names."""
+"""Order of ranked results and of node names.
+
+Results are ordered by descending score, then by id.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,9 @@ ROUNDED_BITS = 16
 
 
 def top_k(ids: np.ndarray, scores: np.ndarray, keep: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the `keep` best ids and their scores, ordered by descending score, then by id.
+    """Return the `keep` best ids and their scores.
+
+    They are ordered by descending score, then by id.
 
     >>> from core.graph.order import top_k
     >>> ids, scores = top_k(np.array([3, 1, 2]), np.array([0.5, 0.9, 0.5]), 2)
@@ -27,7 +32,9 @@ def top_k(ids: np.ndarray, scores: np.ndarray, keep: int) -> tuple[np.ndarray, n
 
 
 def steady(scores: np.ndarray) -> np.ndarray:
-    """Round off the last bits of scores, so that floating-point noise does not decide between ties.
+    """Round off the last bits of scores.
+
+    Floating-point noise then does not decide between ties.
 
     >>> from core.graph.order import steady
     >>> a, b = steady(np.array([0.1 + 0.2, 0.3]))

@@ -1,4 +1,7 @@
-"""A knowledge graph in memory-mapped files: triples in CSR form both ways, names and relations."""
+"""A knowledge graph in memory-mapped files.
+
+It consists of triples in CSR form in both directions, names of nodes and names of relations.
+"""
 
 from __future__ import annotations
 
@@ -192,7 +195,10 @@ class Graph(KnowledgeGraph):
 
     @property
     def numbered(self) -> bool:
-        """True if no names are stored; the name of a node is then its number."""
+        """True if no names are stored.
+
+        The name of a node is then its number.
+        """
         return len(self.name_offsets) == 1
 
     def node_name(self, node: int) -> str:
@@ -225,7 +231,7 @@ class Graph(KnowledgeGraph):
         return tuple(sorted(found))
 
     def _first_at_least(self, wanted: bytes) -> int:
-        """Return the first position in the order of names whose name is not below `wanted`."""
+        """Return the first position in the order of names not below `wanted`."""
         if self.n_nodes > LARGE:
             from core.graph.bytes.spelling import first_in_order  # imports numba
 
@@ -243,7 +249,10 @@ class Graph(KnowledgeGraph):
         return low
 
     def degrees(self, nodes: np.ndarray, direction: str = "both") -> np.ndarray:
-        """Return the number of edges at each node, int64; with `both`, a self-loop counts twice."""
+        """Return the number of edges at each node, int64.
+
+        With `both`, a self-loop counts twice.
+        """
         ways = {
             "out": (self.out_indptr,),
             "in": (self.in_indptr,),

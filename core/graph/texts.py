@@ -18,7 +18,7 @@ Ids = Sequence[int] | np.ndarray
 
 
 def leaves(graph: KnowledgeGraph, nodes: Ids) -> dict[int, int]:
-    """Map those of the nodes that are chunks themselves to the row of their chunk.
+    """Map nodes that are chunks themselves to the row of their chunk.
 
     Trees and passage graphs have such nodes, and all their nodes have levels. In other graphs, an
     entity is no chunk even if its name equals the id of the only chunk that mentions it.
@@ -34,9 +34,9 @@ def leaves(graph: KnowledgeGraph, nodes: Ids) -> dict[int, int]:
 
 
 def node_chunks(graph: KnowledgeGraph) -> bool:
-    """Return whether nodes of the graph are chunks, as in a tree or a passage graph.
+    """Return whether nodes of the graph are chunks.
 
-    The nodes of a knowledge graph are not.
+    This is so in a tree or a passage graph, but not in a knowledge graph.
     """
     table = graph.columns.nodes
     return table is not None and table.has("chunks") and table.has("level")
@@ -111,9 +111,10 @@ def relation_labels(graph: KnowledgeGraph, edges: Ids, name_alone: bool = False)
 
 
 def relation_names(graph: KnowledgeGraph, edges: Ids) -> list[str]:
-    """Return the relation name of each edge, empty if the graph has only one relation.
+    """Return the relation name of each edge.
 
-    A single relation carries no information.
+    If the graph has only one relation, the names are empty. A single relation carries no
+    information.
     """
     if graph.n_relations < 2:
         return [""] * len(edges)
@@ -137,9 +138,9 @@ def chunk_text(graph: KnowledgeGraph, row: int) -> str:
 
 
 def chunk_label(graph: KnowledgeGraph, row: int) -> str:
-    """Return the text that an encoder reads for a chunk: its title and its text.
+    """Return the text that an encoder reads for a chunk.
 
-    If both are the same, it occurs once.
+    It consists of title and text. If both are the same, it occurs once.
     """
     return chunk_labels(graph, [row])[0]
 
@@ -194,7 +195,7 @@ def hit_titles(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
 
 
 def community_text(graph: KnowledgeGraph, row: int) -> str:
-    """Return the report of a community, or the names of its first members if it has none."""
+    """Return the report of a community, or the names of its first members."""
     table = graph.columns.communities
     if table is None:
         return ""
@@ -204,7 +205,10 @@ def community_text(graph: KnowledgeGraph, row: int) -> str:
 
 
 def community_label(graph: KnowledgeGraph, row: int) -> str:
-    """Return the text that an encoder reads for a community: its title and its report."""
+    """Return the text that an encoder reads for a community.
+
+    It consists of title and report.
+    """
     table = graph.columns.communities
     if table is not None:
         return "\n".join(filter(None, (table.text("title", row), community_text(graph, row))))
@@ -212,7 +216,7 @@ def community_label(graph: KnowledgeGraph, row: int) -> str:
 
 
 def chunks_of(graph: KnowledgeGraph, what: str) -> Rows:
-    """Return for each of the `nodes` or `edges` the rows of the chunks that mention it.
+    """Return the rows of the chunks that mention each node or edge.
 
     `what` is “nodes” or “edges”. The lists are empty if the graph does not store this.
     """
@@ -236,7 +240,10 @@ def n_communities(graph: KnowledgeGraph) -> int:
 
 
 def weights(graph: KnowledgeGraph) -> np.ndarray | None:
-    """Return the weight of each edge, float64 and above zero, or None if edges have none."""
+    """Return the weight of each edge, or None if edges have none.
+
+    Weights are float64 and above zero.
+    """
     table = graph.columns.edges
     if table is None or not table.has("weight"):
         return None

@@ -1,6 +1,7 @@
-"""Names that are only identifiers, such as those of Freebase, Wikidata statements and blank nodes.
+"""Names that are only identifiers.
 
-Such nodes connect others but have no name that a reader could understand.
+Examples are identifiers of Freebase, statements of Wikidata and blank nodes. Such nodes connect
+others but have no name that a reader could understand.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ a statement of Wikidata."""
 
 
 def unnamed(name: str) -> bool:
-    """Return whether a name is only an identifier, so that nobody could take it for an answer.
+    """Return whether a name is only an identifier.
+
+    Nobody could take such a name for an answer.
 
     >>> from core.graph.unnamed import unnamed
     >>> unnamed("m.0h5x3kc"), unnamed("_:b0"), unnamed("Inception")

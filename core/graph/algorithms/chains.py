@@ -1,4 +1,4 @@
-"""Relation chains: those that start at given nodes, and the ends of walks along them.
+"""Relation chains from given nodes, and the ends of walks along them.
 
 A step is coded as one number: `2 * relation` from head to tail, `2 * relation + 1` from tail to
 head. The step back is therefore `code ^ 1`. A chain is a tuple of codes.
@@ -97,14 +97,17 @@ class Front:
         return len(self.now)
 
     def ends(self, seeds: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the end nodes, ascending, and the number of walks to each, without the seeds."""
+        """Return the end nodes, ascending, and the number of walks to each.
+
+        The seeds are left out.
+        """
         nodes, place = np.unique(self.now, return_inverse=True)
         walks = np.bincount(place, self.walks, minlength=len(nodes))
         retained = ~np.isin(nodes, np.fromiter(seeds, np.int64))
         return nodes[retained], walks[retained]
 
     def paths(self, ends: Sequence[int] | np.ndarray) -> list[Path]:
-        """Return for each of these ends the first walk to it, in the order of the pairs."""
+        """Return the first walk to each of these ends."""
         nodes, first = np.unique(self.now, return_index=True)
         return [
             self._back(int(place))
@@ -146,7 +149,7 @@ def onward(
     only: Iterable[int] | None = None,
     most: int = 0,
 ) -> Iterator[tuple[int, Front]]:
-    """Yield each step code that the walks can take, ascending, and the front after it.
+    """Yield each possible step code, ascending, and the front after it.
 
     `only` restricts the codes. A step straight back along the relation just taken never returns to
     the node that it came from: from a film by its director, other films of the director are
@@ -186,9 +189,9 @@ def onward(
 def next_nodes(
     graph: KnowledgeGraph, front: Front, direction: str, most: int
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each step code that the walks can take, ascending, with the nodes reached, ascending.
+    """Yield each possible step code, ascending, with the nodes reached.
 
-    These are the nodes that `onward` finds, at a lower cost.
+    The nodes are ascending. These are the nodes that `onward` finds, at a lower cost.
 
     >>> from core.graph.algorithms.chains import next_nodes, start
     >>> steps = next_nodes(toy, start(toy, [2]), "out", 100)  # C>A by r3, C>D by r4
@@ -307,7 +310,7 @@ def chains_from(
     known: Callable[[Chain], bool] | None = None,
     watch: Watch = NO_WATCH,
 ) -> Iterator[tuple[Chain, np.ndarray]]:
-    """Yield the chains of 1 to `steps` steps that start at the seeds, with their end nodes.
+    """Yield the chains of up to `steps` steps from the seeds, with their end nodes.
 
     Only chains that lead to another node than the seeds count. They are ordered by (length, codes),
     and the nodes ascend.
@@ -372,7 +375,7 @@ def walk(
     direction: str = "graph",
     watch: Watch = NO_WATCH,
 ) -> Front | None:
-    """Return the front at the end of all walks from the seeds along a chain.
+    """Return the front at the end of all walks along a chain.
 
     It is None if there is no such walk.
 
@@ -410,10 +413,11 @@ def best_chains(
     direction: str = "graph",
     watch: Watch = NO_WATCH,
 ) -> tuple[tuple[Chain, ...], float]:
-    """Return the shortest chains whose ends best match the answers, and the F1 of these ends.
+    """Return the shortest chains that best match the answers, and their F1.
 
-    The chains are ordered by codes. There are several if they have the same ends, for example if a
-    film's director also wrote it. If no answer is reached, there are none and the F1 is 0.
+    The F1 is that of their ends. The chains are ordered by codes. There are several if they have
+    the same ends, for example if a film's director also wrote it. If no answer is reached, there
+    are none and the F1 is 0.
 
     >>> from core.graph.algorithms.chains import best_chains, chain_name
     >>> chains, f1 = best_chains(toy, [4], [1], 2, "out")  # from E to B: by r5 to A, by r0 to B

@@ -109,10 +109,9 @@ def around(
 def hanging_on(
     graph: KnowledgeGraph, nodes: np.ndarray, edges: np.ndarray, seeds: Sequence[int]
 ) -> np.ndarray:
-    """Mark the nodes that are connected to a seed by `edges`, in either direction: bool
-    [len(nodes)].
+    """Mark the nodes that `edges` connect to a seed, in either direction.
 
-    `nodes` are ascending.
+    The result is bool [len(nodes)], and `nodes` are ascending.
 
     >>> from core.graph.algorithms.expansion import hanging_on
     >>> # A>B connects A to B, and nothing connects D

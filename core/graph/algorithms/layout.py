@@ -119,7 +119,7 @@ def _free(anchors: np.ndarray, taken: np.ndarray, spacing: float) -> Place:
 def layered(
     nodes: Sequence[int], edges: Sequence[tuple[int, int]], seeds: Iterable[int]
 ) -> dict[int, Place]:
-    """Return coordinates in 0..1 for a few nodes, from left to right by hops from the seeds.
+    """Return coordinates in 0..1 for a few nodes, in columns by hops from the seeds.
 
     Each column is ordered to keep edge crossings few. Nodes that are not connected to a seed stand
     in the last column.

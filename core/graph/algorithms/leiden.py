@@ -106,7 +106,9 @@ def detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
 
 
 def too_large(graph: Graph) -> str:
-    """Return the reason if memory does not suffice to cluster a graph, else an empty text.
+    """Return the reason if memory does not suffice to cluster a graph.
+
+    The text is empty if it does.
 
     >>> from core.graph.algorithms.leiden import too_large
     >>> too_large(toy)
@@ -188,8 +190,9 @@ class _Large:
         return leiden(self.links, watch)
 
     def induced(self, among: np.ndarray) -> Any:
-        """Return the subgraph on the nodes at these positions, as an igraph graph if it is small
-        enough.
+        """Return the subgraph on the nodes at these positions.
+
+        It is an igraph graph if it is small enough.
         """
         import igraph
 

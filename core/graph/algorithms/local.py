@@ -69,7 +69,7 @@ class Local:
         return np.where(self.nodes[places] == nodes, places, -1)
 
     def place(self, node: int) -> int:
-        """Return the local id of a node of the graph, -1 if it is not in the subgraph."""
+        """Return the local id of a node, -1 if it is not in the subgraph."""
         return int(self._places(np.array([node], np.int64))[0])
 
     def steps(self, place: int) -> slice:

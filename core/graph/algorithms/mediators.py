@@ -19,10 +19,10 @@ MOSTLY = 0.5
 
 
 def mediating(graph: KnowledgeGraph) -> np.ndarray:
-    """Mark the step codes of which most steps lead to a mediator: bool [2 * relations].
+    """Mark the step codes of which most steps lead to a mediator.
 
-    All triples are checked, or `MOST_EDGES` of them, spread evenly. Step codes are those of
-    `core.graph.algorithms.chains`.
+    The result is bool [2 * relations]. All triples are checked, or `MOST_EDGES` of them, spread
+    evenly. Step codes are those of `core.graph.algorithms.chains`.
 
     >>> from core.graph.algorithms.mediators import mediating
     >>> len(mediating(toy)), mediating(toy).any()  # every node of the toy has a name

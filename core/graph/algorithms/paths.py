@@ -64,7 +64,7 @@ def shortest_paths(
 def simple_paths(
     local: Local, source: int, hops: int, cap: int | None, watch: Watch = NO_WATCH
 ) -> tuple[list[Path], bool]:
-    """Return all paths of 1 to `hops` steps from `source` that repeat no node, shortest first.
+    """Return the paths of up to `hops` steps that repeat no node, shortest first.
 
     This is LEGO-GraphRAG's EPR. Paths of one length are ordered by the path that they extend, then
     by (edge, forward first). At most `cap` paths are returned. Since the shortest come first, this
@@ -161,7 +161,7 @@ def _to_each(
 
 
 def _only_way(start: int, target: int, before: Before) -> list[int]:
-    """Return the sequence of nodes from start to target if there is only one, else an empty list.
+    """Return the sequence of nodes from start to target if there is only one.
 
     Most targets have only one.
     """
@@ -195,7 +195,10 @@ def _between(
 
 
 def _along(names: list[int], places: list[int], before: Before) -> Iterator[Path]:
-    """Yield the paths along a sequence of nodes, one for each choice of parallel steps."""
+    """Yield the paths along a sequence of nodes.
+
+    There is one for each choice of parallel steps.
+    """
     nodes = tuple([names[place] for place in places])
     for steps in product(*[before[b][a] for a, b in zip(places, places[1:])]):
         yield Path(nodes, tuple([step[1] for step in steps]), tuple([step[2] for step in steps]))

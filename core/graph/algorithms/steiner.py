@@ -86,14 +86,14 @@ def prize_collecting_tree(
     prizes: np.ndarray,
     watch: Watch = NO_WATCH,
 ) -> tuple[list[int], list[int]]:
-    """Return the nodes and edges of a tree with large prizes and small costs, both ascending.
+    """Return the nodes and edges of a tree with large prizes and small costs.
 
-    The result is at most twice as far from the best as possible. The algorithm is Goemans and
-    Williamson's growth, unrooted, to one cluster, with their pruning. Every node with a prize grows
-    a moat. If two moats meet, the edge between them is taken. A cluster whose prizes are used up
-    stops. Then the merges are visited from last to first, and stopped clusters that nothing else
-    needs are dropped. Of edges that meet at the same time, the first is taken. `costs` and `prizes`
-    must not be negative. Exceptions of `watch` pass through.
+    Both are ascending. The result is at most twice as far from the best as possible. The algorithm
+    is Goemans and Williamson's growth, unrooted, to one cluster, with their pruning. Every node
+    with a prize grows a moat. If two moats meet, the edge between them is taken. A cluster whose
+    prizes are used up stops. Then the merges are visited from last to first, and stopped clusters
+    that nothing else needs are dropped. Of edges that meet at the same time, the first is taken.
+    `costs` and `prizes` must not be negative. Exceptions of `watch` pass through.
 
     In this example a path 0 - 1 - 2 - 3 has prizes at 0 and 2, and each edge costs one half. Node 3
     has no prize, so the last edge is not worth its cost:

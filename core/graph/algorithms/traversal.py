@@ -106,7 +106,10 @@ def walk(start, chances, restart, way, out_indptr, tails, in_indptr, in_heads, v
 
 @njit(cache=True, nogil=True)
 def mark_edges_at(nodes, out_indptr, in_indptr, in_edges, marked):
-    """Mark the edges that begin or end at some nodes, in the bool array `marked` [edges]."""
+    """Mark the edges that begin or end at some nodes.
+
+    `marked` is bool [edges].
+    """
     for node in nodes:
         marked[out_indptr[node] : out_indptr[node + 1]] = True
         for at in range(in_indptr[node], in_indptr[node + 1]):

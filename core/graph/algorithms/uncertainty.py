@@ -1,4 +1,4 @@
-"""Uncertainty of the way from nodes to a target, by the degrees on a shortest path."""
+"""Uncertainty of a shortest path to a target, by the degrees on it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from core.graph.kernels import fewest_links
 
 
 def uncertainty(links: Simple, target: int) -> np.ndarray:
-    """Sum of ln(1 + degree) over a shortest path from each node to `target`, float64 [n].
+    """Sum of ln(1 + degree) over a shortest path from each node to `target`.
 
-    The target itself is left out, so its value is 0. Nodes without a path to it have infinity. Of
-    several shortest paths by the number of links, the one with the least sum counts; FastInsight,
-    definition 7, does not say which. One breadth-first search from the target computes all values.
+    The result is float64 [n]. The target itself is left out, so its value is 0. Nodes without a
+    path to it have infinity. Of several shortest paths by the number of links, the one with the
+    least sum counts; FastInsight, definition 7, does not say which. One breadth-first search from
+    the target computes all values.
 
     >>> from core.graph.algorithms.simple import simple
     >>> from core.graph.algorithms.uncertainty import uncertainty

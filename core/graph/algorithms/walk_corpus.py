@@ -1,4 +1,4 @@
-"""Walks from a node, random or along a breadth-first tree, independent of the graph's numbering."""
+"""Random and breadth-first walks from a node, independent of the graph's numbering."""
 
 from __future__ import annotations
 
@@ -54,10 +54,11 @@ class WalkPlan:
 
 @dataclass(frozen=True, eq=False)
 class OrderedSteps:
-    """Steps from every node, ordered by relation name, name of the next node and direction.
+    """Steps from every node, in an order given by names.
 
-    This order does not depend on the numbering of the graph. If a triple is added or removed, only
-    the walks that pass it change.
+    They are ordered by relation name, name of the next node and direction. This order does not
+    depend on the numbering of the graph. If a triple is added or removed, only the walks that pass
+    it change.
     """
 
     indptr: np.ndarray
@@ -138,7 +139,7 @@ def _ranks(names: Iterable[str]) -> np.ndarray:
 
 
 def walks_from(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> list[Path]:
-    """Return the walks of a node, in the order in which they are drawn or reached.
+    """Return the walks of a node, in the order of their discovery.
 
     There are none if no step leads from it.
 
@@ -174,9 +175,10 @@ def _once(walks: Iterable[Path]) -> Iterator[Path]:
 
 
 def _draws(name: str, plan: WalkPlan) -> np.ndarray:
-    """Random numbers in [0, 1), two for each step of each walk, float64 [walks, length, 2].
+    """Random numbers in [0, 1), two for each step of each walk.
 
-    They depend only on the seed and on the name of the node.
+    The result is float64 [walks, length, 2]. They depend only on the seed and on the name of the
+    node.
     """
     digest = hashlib.blake2b(f"{plan.seed}\n{name}".encode(), digest_size=8).digest()
     return np.random.default_rng(int.from_bytes(digest, "little")).random(

@@ -87,7 +87,7 @@ def open_or_build(
     watch: Watch = NO_WATCH,
     wait: bool = True,
 ) -> Graph:
-    """Open the stored graph of a file of triples, and build it first if necessary.
+    """Open the stored graph of a file, and build it first if necessary.
 
     It is built if it is absent or damaged, or if the file has changed.
     """
@@ -107,9 +107,9 @@ def in_memory(
     direction: Direction = "both",
     said: Attributes | None = None,
 ) -> Graph:
-    """Build the graph of some triples in memory, equal to the one that `build` would store.
+    """Build the graph of some triples in memory.
 
-    `said` holds the attributes of nodes and edges.
+    It equals the one that `build` would store. `said` holds the attributes of nodes and edges.
 
     Raises
     ------
@@ -223,7 +223,7 @@ def _build(
 def _put_tables(
     file: TripleFile, folder: FilePath, temporary: FilePath, watch: Watch = NO_WATCH
 ) -> None:
-    """Add the tables of attributes to a graph that was built from a file in steps.
+    """Add the tables of attributes to a graph that was built in steps.
 
     The file is read a second time for this.
     """
@@ -265,7 +265,9 @@ def edge_of(columns: Columns) -> np.ndarray:
 def read(
     triples: Iterable[tuple[str, str, str]], watch: Watch = NO_WATCH
 ) -> tuple[list[str], list[str], Columns]:
-    """Return node names and relation names by first appearance, and the columns of their ids.
+    """Collect the names of nodes and relations, and the triples as ids.
+
+    Ids follow the first appearance of the names.
 
     Returns
     -------

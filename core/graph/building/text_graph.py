@@ -1,6 +1,4 @@
-"""Construction and storage of a graph made of texts, from named nodes, triples and their
-attributes.
-"""
+"""Construction and storage of a graph made of texts."""
 
 from __future__ import annotations
 

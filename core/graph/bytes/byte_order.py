@@ -1,4 +1,4 @@
-"""Sorting of names by their bytes, with multikey quicksort over seven bytes at a time.
+"""Sorting of names by their bytes, with multikey quicksort.
 
 The algorithm is that of Bentley and Sedgewick, Fast algorithms for sorting and searching strings
 (SODA 1997), section 3. Names are sorted range by range. The next seven bytes of every name are
@@ -24,9 +24,10 @@ SAMPLE, SMALL = 4096, 16
 def in_order(
     data: np.ndarray, offsets: np.ndarray, memory: int, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[float, np.ndarray]]:
-    """Yield the numbers of names by (bytes, number), in pieces, with the share that is done.
+    """Yield the numbers of names by (bytes, number), in pieces.
 
-    Name i is `data[offsets[i]:offsets[i + 1]]`. `memory` is the number of bytes for one piece.
+    Each piece comes with the share that is done. Name i is `data[offsets[i]:offsets[i + 1]]`.
+    `memory` is the number of bytes for one piece.
     """
     count = len(offsets) - 1
     pieces = max(1, -(-count * NAME_BYTES // max(1, memory)))
@@ -120,7 +121,10 @@ def _insert(data, offsets, ids, keys, low, high, depth):
 
 @numba.njit(cache=True)
 def _sort(data, offsets, ids, keys):
-    """Sort `ids` by name in place; `keys` is a work array of the same length."""
+    """Sort `ids` by name in place.
+
+    `keys` is a work array of the same length.
+    """
     stack = [(np.int64(0), np.int64(len(ids)), np.int64(0), True)]
     while len(stack):
         low, high, depth, fresh = stack.pop()

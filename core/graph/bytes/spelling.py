@@ -1,6 +1,6 @@
-"""Compiled searches in names sorted by their bytes: by prefix, and within a few edits.
+"""Compiled searches in sorted names: by prefix, and within a few edits.
 
-The names may be memory-mapped files.
+Names are sorted by their bytes. The names may be memory-mapped files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def first_at_least(data, ends, wanted, low, high):
 
 @numba.njit(cache=True)
 def first_after(data, ends, prefix, low, high):
-    """Return the first position in low..high whose name is above all names with this prefix."""
+    """Return the first position in low..high above all names with this prefix."""
     while low < high:
         middle = (low + high) // 2
         start = ends[middle]

@@ -1,4 +1,4 @@
-"""The Leiden algorithm on the arrays of a graph, for graphs that are too large for igraph.
+"""The Leiden algorithm on arrays, for graphs that are too large for igraph.
 
 It takes about 60 bytes per node and 50 per link. Traag, Waltman and van Eck (2019): nodes move
 between communities as long as modularity grows. Within each community they are merged again,
@@ -194,7 +194,10 @@ def _added(keys: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _moved(links: Links, labels: np.ndarray, watch: Watch) -> np.ndarray:
-    """Return the communities, int32 [n] from 0 on, after nodes have moved until few still do."""
+    """Move nodes between communities until few still move.
+
+    Returns the communities, int32 [n] from 0 on.
+    """
     labels, degrees = _dense(labels), _degrees(*links)
     totals = np.bincount(labels, weights=degrees, minlength=links.n_nodes)
     found, met = np.zeros(links.n_nodes), np.empty(links.n_nodes, np.int32)
@@ -235,7 +238,7 @@ def _degrees(out_indptr, tails, in_indptr, in_heads, weights):
 def _sweep(
     out_indptr, tails, in_indptr, in_heads, weights, degrees, totals, labels, found, met, whole
 ):
-    """Move each node to the best adjacent group, and return the number of moved nodes.
+    """Move each node to the best adjacent group, and count the moved nodes.
 
     `found` is a work array that holds 0 before and after.
     """
@@ -355,7 +358,10 @@ def _connected(out_indptr, tails, in_indptr, in_heads, weights, labels):
 
 @njit(cache=True, nogil=True)
 def _inner(nodes, place, out_indptr, tails, edges):
-    """Count the edges with both ends among the nodes, and write them to `edges` if it has room."""
+    """Count the edges with both ends among the nodes.
+
+    They are written to `edges` if it has room.
+    """
     count = 0
     for index in range(len(nodes)):
         node = nodes[index]

@@ -92,7 +92,7 @@ def sort_range(
     inward: Inward,
     memory: int,
 ) -> None:
-    """Sort the triples of one range of heads, and add them to the columns of the store.
+    """Sort the triples of one range of heads into the columns of the store.
 
     Equal triples are stored once.
     """
@@ -241,7 +241,10 @@ def _fill(rows, first, fill, edges, heads):
 
 
 def checked_counts(nodes: int, relations: int, triples: int) -> None:
-    """Raise BadInput if a store cannot hold these numbers, or if there are no triples."""
+    """Raise BadInput if a store cannot hold these numbers.
+
+    There must be at least one triple.
+    """
     if not triples:
         raise BadInput("There are no triples to build a graph from.")
     if nodes > MAX_NODES:

@@ -69,7 +69,10 @@ def _folded(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 @numba.njit(cache=True)
 def _lower(text, ends):
-    """Convert names of ASCII letters to lower case in place, and return the other names."""
+    """Convert names of ASCII letters to lower case in place.
+
+    Returns the numbers of the other names.
+    """
     other, count = np.empty(len(ends) - 1, np.int64), 0
     for name in range(len(ends) - 1):
         plain = True

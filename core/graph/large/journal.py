@@ -16,11 +16,12 @@ JOURNAL, SPILL, STORE = "journal.json", "spill", "store"
 
 
 class Journal:
-    """The state of a build in a folder: finished parts of each phase, and facts about them.
+    """The state of a build in a folder.
 
-    `identity` identifies the build (state of the source and settings of its reader). The state of
-    another build in the folder is removed. Parts count as finished only when they are recorded
-    here, which happens after their files are written.
+    It consists of the finished parts of each phase and facts about them. `identity` identifies the
+    build (state of the source and settings of its reader). The state of another build in the folder
+    is removed. Parts count as finished only when they are recorded here, which happens after their
+    files are written.
     """
 
     def __init__(self, folder: FilePath, identity: dict[str, Any]):
@@ -119,7 +120,7 @@ class Growing:
         os.fsync(self._stream.fileno())
 
     def close(self) -> None:
-        """Write the header of a `.npy` file if it was reserved, and close the file."""
+        """Write the reserved header of a `.npy` file, if any, and close the file."""
         if self._head:
             self._stream.seek(0)
             header = {

@@ -1,4 +1,7 @@
-"""Names in two files of any size: their concatenated bytes, and the end of each name."""
+"""Names in two files of any size.
+
+One holds their concatenated bytes, the other the end of each name.
+"""
 
 from __future__ import annotations
 

@@ -22,9 +22,10 @@ RECORD = 64
 
 
 def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: int) -> int:
-    """Write the codes of a block's node names, and its different names, to spill files.
+    """Write the names of a block's nodes to spill files.
 
-    The names are ordered by part of the hash. Returns the number of different names.
+    The files hold the code of each name, and the different names ordered by part of their hash.
+    Returns the number of different names.
     """
     starts, lengths = (
         block.starts.reshape(-1, 3)[:, ::2].ravel(),
@@ -54,9 +55,9 @@ def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: i
 
 
 def relations_of(block: Block, seed: int) -> tuple[np.ndarray, list[str]]:
-    """Return the relation of each triple of a block as a code, and the names of the codes.
+    """Return the relation of each triple of a block as a code, and their names.
 
-    Codes follow the first appearance.
+    Codes are numbered by first appearance.
     """
     starts, lengths = block.starts[1::3].copy(), block.lengths[1::3].copy()
     codes, first, _, _ = _codes(block.data, starts, lengths, seed)
@@ -67,7 +68,10 @@ def relations_of(block: Block, seed: int) -> tuple[np.ndarray, list[str]]:
 
 
 def new_names(journal: Journal, number: int, base: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return (bytes, sizes) of the names that first appear in a block, in their order in it."""
+    """Return (bytes, sizes) of the names that first appear in a block.
+
+    They are in the order of the block.
+    """
     order, firsts = (
         get(journal.spill(f"order-{number}"), np.int32),
         get(journal.spill(f"first-{number}"), np.int64),
@@ -99,8 +103,9 @@ def number_block(
 
 
 def _codes(data, starts, lengths, seed) -> tuple[np.ndarray, ...]:
-    """Return the code of each name, and first position, hash and further hash of each different
-    name.
+    """Return the codes of names, and data on each different name.
+
+    The latter are its first position, its hash and a further hash.
     """
     count = len(starts)
     table = np.full(1 << max(3, (2 * count - 1).bit_length()), -1, np.int32)
@@ -195,7 +200,10 @@ def _ones(word):
 
 @numba.njit(cache=True)
 def ranks(fresh):
-    """Return the number of bits set before each word of `fresh`, and in all of it."""
+    """Return the number of bits set before each word of `fresh`.
+
+    The last value is the number of all bits set.
+    """
     before = np.zeros(len(fresh) + 1, np.int64)
     for word in range(len(fresh)):
         before[word + 1] = before[word] + _ones(fresh[word])

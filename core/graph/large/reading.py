@@ -1,4 +1,7 @@
-"""First phase of a long build: triples are read in blocks and written to spill files."""
+"""First phase of a long build: reading triples into spill files.
+
+They are read block by block.
+"""
 
 from __future__ import annotations
 
@@ -128,7 +131,10 @@ class Reading:
         return block, relation_ids[codes]
 
     def _relations(self) -> dict[str, int]:
-        """Return the relations read so far, by their text, with their ids; -1 for excluded ones."""
+        """Return the ids of the relations read so far, -1 for excluded ones.
+
+        Keys are the relations' texts in the file.
+        """
         source, path, size = (
             self.source,
             self.journal.spill("relations"),

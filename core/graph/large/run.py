@@ -148,7 +148,10 @@ class Build:
         self._remove("bytes", "sizes")
 
     def _order(self) -> None:
-        """Write the names in their order, and the id of each by its first appearance."""
+        """Write the names in their order, and the ids that follow from it.
+
+        Ids are stored by the first appearance of the names.
+        """
         if self.journal.done("order"):
             return
         kind = "met"

@@ -1,4 +1,4 @@
-"""Sources of triples for a long build: a text file, or columns of numbers computed in blocks."""
+"""Sources of triples for a long build: a text file, or computed numbers."""
 
 from __future__ import annotations
 
@@ -79,7 +79,9 @@ class TextSource:
         return self.file.keep
 
     def identity(self) -> list:
-        """Return the state of the file and the settings of its reader, which identify a build.
+        """Return the state of the file and the settings of its reader.
+
+        They identify a build.
 
         Raises
         ------
@@ -129,7 +131,10 @@ class TextSource:
 
     @cached_property
     def _labelled(self) -> bool:
-        """True if resources of an RDF file are named by labels, which are read with the triples."""
+        """True if resources of an RDF file are named by labels.
+
+        Labels are read with the triples.
+        """
         return named_by_labels(self.file.source(NO_WATCH, self.tally, self.form))
 
     def called(self, relation: str) -> str:
@@ -210,7 +215,7 @@ def source_of(file: TripleFile) -> TextSource | None:
 
 
 def _check_several(file: TripleFile) -> None:
-    """Raise BadInput for several files of edges that are too large to be read at once."""
+    """Raise BadInput for several files that are too large to be read at once."""
     paths = (file.path, *file.more)
     if (
         sum(text_bytes(path) for path in paths if path.exists()) > SMALL

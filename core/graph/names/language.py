@@ -93,7 +93,10 @@ def choose_language(graph: KnowledgeGraph, code: str) -> Found:
 
 
 def _chosen(graph: KnowledgeGraph) -> Found | None:
-    """Return the user's choice, or None if there is none or it cannot be read."""
+    """Return the user's choice, or None.
+
+    It is also None if the choice cannot be read.
+    """
     if graph.folder is None:
         return None
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -83,7 +83,10 @@ ENDINGS = re.compile(r"(?:ers|ors|er|or|resses|ress|ings|ing|ions|ion|tten|ed|es
 
 @dataclass(frozen=True)
 class LinkedName:
-    """A mention in a question with its node, and alternative nodes, the most likely first."""
+    """A mention in a question with its node, and alternative nodes.
+
+    The most likely alternative comes first.
+    """
 
     mention: Mention
     others: tuple[int, ...] = ()
@@ -109,9 +112,9 @@ class _Candidate:
 
 
 def links(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> list[LinkedName]:
-    """Return the nodes that a question names, in the order of the text, with alternatives.
+    """Return the nodes that a question names, with alternatives.
 
-    If there are names in [brackets], only these count.
+    They are in the order of the text. If there are names in [brackets], only these count.
     """
     marked = [
         LinkedName(
@@ -147,7 +150,10 @@ def _order(one: _Candidate) -> tuple:
 
 
 def _chosen(found: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return the best candidate and further ones that are also meant, from candidates in order."""
+    """Return the best candidate and further ones that are also meant.
+
+    Candidates are given best first.
+    """
     chosen: list[_Candidate] = []
     for one in found:
         if chosen and one.clear != chosen[0].clear:
@@ -413,6 +419,6 @@ def _capital(text: str) -> bool:
 
 
 def _same_capitals(text: str, name: str) -> bool:
-    """Return whether at least half of the words have the same capitalisation as in the name."""
+    """Return whether at least half of the words are capitalised as in the name."""
     pairs = [(a[0].isupper(), b[0].isupper()) for a, b in zip(text.split(), name.split())]
     return 2 * sum(a == b for a, b in pairs) >= len(pairs)

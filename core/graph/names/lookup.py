@@ -29,12 +29,11 @@ class Names:
         self.graph = graph
 
     def exact(self, name: str) -> tuple[int, ...]:
-        """Return the nodes with exactly this name, else those with the same name in other
-        spellings.
+        """Return the nodes with this name, exactly or in another spelling.
 
-        Names that differ in case and typography are tried first, then names that also differ in
-        punctuation and in the writing of numbers. In a graph that is too large for memory,
-        punctuation counts. The nodes are ascending; there are none if the name is unknown.
+        Equal names are tried first, then names that differ in case and typography, then names that
+        also differ in punctuation and in the writing of numbers. In a graph that is too large for
+        memory, punctuation counts. The nodes are ascending; there are none if the name is unknown.
 
         >>> from core.graph.names.lookup import names
         >>> names(toy).exact("a"), names(toy).exact("F")
@@ -113,9 +112,9 @@ class Names:
         return [-node for _, node in sorted(best.values(), reverse=True)[:k]]
 
     def links(self, question: str) -> list[LinkedName]:
-        """Return the nodes that a question names, in the order of the text, with alternatives.
+        """Return the nodes that a question names, with alternatives.
 
-        See `core.graph.names.linking`.
+        They are in the order of the text. See `core.graph.names.linking`.
         """
         return links(self.graph, self.vocabulary, question)
 

@@ -168,7 +168,10 @@ class Vocabulary:
         )
 
     def spelt(self, question: str, words: Sequence[Word]) -> list[Spelt]:
-        """Return the names that parts of a question spell, ignoring case, or with typing errors."""
+        """Return the names that parts of a question spell.
+
+        Case is ignored, and typing errors are allowed.
+        """
         found = {(spelt.start, spelt.end): spelt for spelt in self._at_words(question)}
         near: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
         for one in self._by_words.find(words[:FUZZY_WORDS]):
@@ -219,7 +222,10 @@ class Vocabulary:
         return list(found.values())
 
     def _spans(self, text: str, bounds: list[int]) -> Iterator[tuple[int, int]]:
-        """Yield the names in a folded text between two of the bounds, as (start, end)."""
+        """Yield the names in a folded text as (start, end).
+
+        They begin and end at positions in `bounds`.
+        """
         with self._lock:
             ends = list(self._automaton.iter(text)) if len(self._automaton) else []
         allowed = set(bounds)

@@ -1,4 +1,7 @@
-"""English phrases for relation names and relation chains, by rules that depend on no graph."""
+"""English phrases for relation names and relation chains.
+
+The rules depend on no graph.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +102,7 @@ def plural(noun: str) -> str:
 
 
 def chain_text(chain: Chain, phrases: Sequence[Phrase], head_types: Sequence[str]) -> str:
-    """Return a chain from X in words: `the genre of the films directed by X`.
+    """Return a chain in words: `the genre of the films directed by X`.
 
     The steps are named from the last to the first. `phrases[r]` is the phrase of relation `r`, and
     `head_types[r]` the type of its heads (`film`). If the first step goes from head to tail, the

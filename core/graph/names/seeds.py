@@ -1,4 +1,7 @@
-"""Seed entities of a question: those that the user names, else those found in the question."""
+"""Seed entities of a question.
+
+They are those that the user names, else those found in the question.
+"""
 
 from __future__ import annotations
 

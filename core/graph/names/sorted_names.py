@@ -1,4 +1,4 @@
-"""Look-up of names in graphs that are too large for memory, and in graphs of numbers.
+"""Look-up of names in graphs that are too large for memory or have numbers.
 
 The names of a large graph stay on disk, in order.
 """
@@ -123,8 +123,9 @@ class SortedNames(Vocabulary):
         return first < last
 
     def _near(self, wanted: str) -> list[int]:
-        """Return the positions of names within one edit, else within two if the first letters are
-        right.
+        """Return the positions of names within one edit.
+
+        If there are none, they are those within two edits with the right first letters.
         """
         from core.graph.bytes.spelling import within  # imports numba
 
@@ -151,7 +152,10 @@ class SortedNames(Vocabulary):
     def _range(
         self, wanted: bytes, whole: bool, low: int = 0, high: int | None = None
     ) -> tuple[int, int]:
-        """Return the range of names that begin with some bytes, or with `whole` equal them."""
+        """Return the range of names that begin with some bytes.
+
+        With `whole`, they equal them.
+        """
         from core.graph.bytes.spelling import first_after, first_at_least  # imports numba
 
         letters = np.frombuffer(wanted, np.uint8)

@@ -24,7 +24,10 @@ ERRORS, LONG = 1, 12
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a text: its position, and its letters without case, accents and apostrophes."""
+    """A word of a text, with its position.
+
+    Its letters are without case, accents and apostrophes.
+    """
 
     start: int
     end: int
@@ -33,7 +36,10 @@ class Word:
 
 @dataclass(frozen=True)
 class FoundName:
-    """Names that `words[first:last]` of a text match, as nodes, with the errors in each word."""
+    """Names that `words[first:last]` of a text match.
+
+    `nodes` have these names, and `errors` are the typing errors in each word.
+    """
 
     first: int
     last: int
@@ -143,7 +149,10 @@ class WordIndex:
                 return
 
     def _like(self, at: int, word: str, errors: int) -> Iterator[tuple[str, int]]:
-        """Yield the next words in the tree that match this one within so many typing errors."""
+        """Yield the next words in the tree that match this one.
+
+        `errors` is the number of typing errors allowed.
+        """
         if word in self._next[at]:
             yield word, 0
         if errors < 1 or any(letter.isdigit() for letter in word):
@@ -182,9 +191,9 @@ class WordIndex:
 
 
 def letters(word: str) -> int:
-    """Return the set of a word's letters as 64 bits; some letters share a bit.
+    """Return the set of a word's letters as 64 bits.
 
-    A typing error changes at most two bits.
+    Some letters share a bit. A typing error changes at most two bits.
 
     >>> from core.graph.names.word_index import letters
     >>> others = ("carols", "calor", "caron", "ghost")

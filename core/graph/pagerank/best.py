@@ -1,4 +1,4 @@
-"""Personalised PageRank: exactly for every node, or the best nodes by a choice of methods."""
+"""Personalised PageRank of every node, or of the best nodes by several methods."""
 
 from __future__ import annotations
 

@@ -104,10 +104,11 @@ def pushed_everywhere(
 
 @njit(cache=True, nogil=True)
 def _push(estimate, residual, queue, queued, damping, bar, degrees, links):
-    """Push residuals of at least `bar` times the number of a node's steps until none is left.
+    """Push residuals above the bar until none is left.
 
-    Residuals may have both signs. They are shared by the weights of the steps. `queued` is all
-    False before and after. Returns the number of steps walked.
+    The bar of a node is `bar` times the number of its steps. Residuals may have both signs. They
+    are shared by the weights of the steps. `queued` is all False before and after. Returns the
+    number of steps walked.
     """
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, _ = links
     n, size, head, walked = len(residual), 0, 0, 0

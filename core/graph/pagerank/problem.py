@@ -131,7 +131,7 @@ class Problem:
         return top_k(nodes, steady(scores), self.keep)
 
     def _filled(self, nodes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        from core.graph.kernels import fill_scores  # brings numba
+        from core.graph.kernels import fill_scores  # imports numba
 
         near = nearest(self.graph, self.seeds, self.graph.n_nodes, self.direction, self.keep)[0]
         # The system allocates only the pages that are written.

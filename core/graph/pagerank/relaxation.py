@@ -96,9 +96,10 @@ def layout(graph: Graph) -> Layout:
 
 
 def half_sweeps(damping: float) -> int:
-    """Return the number of half-sweeps for a large graph, which is 7 for a damping of 0.8.
+    """Return the number of half-sweeps for a large graph.
 
-    It is the number that leaves `SHRINK` of the error, at least `LEAST`.
+    It is 7 for a damping of 0.8. It is the number that leaves `SHRINK` of the error, at least
+    `LEAST`.
     """
     shrink = damping / (1.0 + sqrt(1.0 - damping * damping))
     return LEAST if shrink == 0.0 else max(LEAST, ceil(log(SHRINK) / log(shrink)))

@@ -1,8 +1,8 @@
-"""Compiled loops of the PageRank relaxation: arrangement of a graph, half-sweeps, choice of the
-best.
+"""Compiled loops of the PageRank relaxation.
 
-They release Python's global lock. The adjacency of a graph is (out_indptr, tails, in_indptr,
-in_heads). The rows of an arrangement are (indptr, near), with both directions merged, by place.
+They arrange a graph, run half-sweeps and choose the best nodes. They release Python's global lock.
+The adjacency of a graph is (out_indptr, tails, in_indptr, in_heads). The rows of an arrangement are
+(indptr, near), with both directions merged, by place.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LOWEST, BINS = ((1023 - 64) << (52 - SHIFT), 66 << (52 - SHIFT))
 
 @njit(cache=True, nogil=True)
 def two_colours(order, out_indptr, tails, in_indptr, in_heads):
-    """Colour every node 0 or 1, so that few links connect nodes of the same colour.
+    """Colour every node 0 or 1, with few links within a colour.
 
     The search is breadth-first from each node of `order`. A node gets the colour that is rarer
     among its neighbours.
@@ -161,14 +161,14 @@ def relax(
     least,
     tolerance,
 ):
-    """Run half-sweeps over the places before `split` and from it, in turn, until they change
-    little.
+    """Run half-sweeps until the values change little.
 
-    At least `least` half-sweeps run, until two of them together change at most `tolerance`. In
-    each, values[v] becomes (1 - omega) values[v] + inverse[v] x (step x the sum of its neighbours'
-    values + the bonus of a seed). The first half-sweeps push along the links of the places that
-    hold a value. `values`, `active` and `seen` are overwritten. `mass` is zero before and after.
-    Returns the number of half-sweeps.
+    They alternate between the places before `split` and those from it. At least `least` half-sweeps
+    run, until two of them together change at most `tolerance`. In each, values[v] becomes (1 -
+    omega) values[v] + inverse[v] x (step x the sum of its neighbours' values + the bonus of a
+    seed). The first half-sweeps push along the links of the places that hold a value. `values`,
+    `active` and `seen` are overwritten. `mass` is zero before and after. Returns the number of
+    half-sweeps.
     """
     values[:], seen[:], count = 0.0, False, np.zeros(2, np.int64)
     for index in range(len(seeds)):
@@ -226,11 +226,11 @@ def relax(
 
 @njit(cache=True, nogil=True)
 def candidates(values, scores, degree, damping, keep, nodes, hosts, leaf_indptr, leaves):
-    """Return the ids and scores of the best `keep` nodes, with a few others close to the last.
+    """Return the best `keep` nodes and their scores.
 
-    The others are in the same bin as the last one. A place's score is its value x degree, a leaf's
-    damping x the value of its neighbour. Bins count scores as rounded by `order.steady`, so those
-    equal to the last are all included. `scores` is overwritten.
+    A few others in the same bin as the last one are included. A place's score is its value x
+    degree, a leaf's damping x the value of its neighbour. Bins count scores as rounded by
+    `order.steady`, so those equal to the last are all included. `scores` is overwritten.
     """
     half, counts = 1 << 15, np.zeros(BINS, np.int64)
     bits, shares = scores.view(np.int64), values[hosts] * damping

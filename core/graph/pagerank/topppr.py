@@ -28,16 +28,17 @@ BUDGET = 10_000_000
 
 
 def topppr(problem: Problem, budget: int = BUDGET) -> Found:
-    """Return the best nodes, with the share `recall` of them proved to be among the true best.
+    """Return the best nodes, a share of them proved to be correct.
 
-    This share is the paper's precision rho. A forward push leaves residuals, and random walks start
-    from them in proportion. The PageRank of a node is its estimate by the push plus a mean over the
-    walks. An empirical Bernstein bound (Maurer and Pontil 2009) holds for all nodes and rounds at
-    once with probability 1 - 1/n. A node is proved if fewer than `keep` others may lie above its
-    lower bound. Nodes that may or may not belong to the best are pushed backward. The mean is then
-    one of small numbers, and its bound is tight. After that the walks double. Nodes that tie at the
-    last place cannot be proved; the search then ends at its budget, not settled. The paper bounds
-    the walks in the same way, with another schedule of pushes.
+    At least the share `recall` is proved to be among the true best. This share is the paper's
+    precision rho. A forward push leaves residuals, and random walks start from them in proportion.
+    The PageRank of a node is its estimate by the push plus a mean over the walks. An empirical
+    Bernstein bound (Maurer and Pontil 2009) holds for all nodes and rounds at once with probability
+    1 - 1/n. A node is proved if fewer than `keep` others may lie above its lower bound. Nodes that
+    may or may not belong to the best are pushed backward. The mean is then one of small numbers,
+    and its bound is tight. After that the walks double. Nodes that tie at the last place cannot be
+    proved; the search then ends at its budget, not settled. The paper bounds the walks in the same
+    way, with another schedule of pushes.
 
     Raises
     ------
@@ -92,10 +93,10 @@ def topppr(problem: Problem, budget: int = BUDGET) -> Found:
 
 @dataclass(eq=False)
 class _Search:
-    """State of a search: the nodes, ascending, with an estimate and a bound of its error.
+    """State of a search: nodes with estimates and bounds of their errors.
 
-    `start` and `residual` are the results of the forward push. The PageRank of a node lies within
-    `half` of its score.
+    Nodes are ascending. `start` and `residual` are the results of the forward push. The PageRank of
+    a node lies within `half` of its score.
     """
 
     problem: Problem
@@ -179,7 +180,10 @@ class _Search:
         return self._proved()
 
     def _combine(self, place: int, nodes: np.ndarray, cells: np.ndarray, most: float) -> None:
-        """Combine the forward push, the walks and a backward push into the score of one node."""
+        """Compute the score of one node from all parts of the search.
+
+        These are the forward push, the walks and a backward push.
+        """
         sure = float(np.sum(_at(self.pushed, self.left, nodes) * cells[:, ESTIMATE]))
         ends, values = _at(self.nodes, self.ends, nodes), cells[:, RESIDUAL]
         mean = float(np.sum(ends * values)) / self.walks
@@ -220,6 +224,9 @@ class _Search:
 
 
 def _at(nodes: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return the values of some nodes, zero for those not in `nodes`, which are ascending."""
+    """Return the values of some nodes, zero for those not in `nodes`.
+
+    `nodes` are ascending.
+    """
     places = np.minimum(np.searchsorted(nodes, wanted), len(nodes) - 1)
     return np.where(nodes[places] == wanted, values[places], 0)

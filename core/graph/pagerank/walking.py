@@ -31,7 +31,7 @@ def draw(random):
 
 @njit(cache=True, nogil=True, inline="always")
 def _end(node, damping, random, way, out_indptr, tails, in_indptr, in_heads):
-    """Return the end of a random walk from a node, and the number of its steps.
+    """Run a random walk and return its end and the number of its steps.
 
     The end is -1 if the walk would go on from a node without steps.
     """

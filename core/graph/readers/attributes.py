@@ -69,17 +69,18 @@ class Attributes:
         self.__dict__.update(fresh.__dict__)
 
     def node(self, name: str, row: Mapping[str, Any], *used: str) -> None:
-        """Take the attributes of a node from a row whose keys are in lower case.
+        """Take the attributes of a node from a row.
 
-        The keys in `used` gave the node's name and are left out.
+        The row's keys are in lower case. The keys in `used` gave the node's name and are left out.
         """
         if self.wanted and (found := self._found("nodes", row, used)):
             self.nodes[name] = {**found, **self.nodes.get(name, {})}
 
     def edge(self, row: Mapping[str, Any], *used: str) -> None:
-        """Take the attributes of the next triple from a row whose keys are in lower case.
+        """Take the attributes of the next triple from a row.
 
-        The keys in `used` gave the parts of the triple and are left out.
+        The row's keys are in lower case. The keys in `used` gave the parts of the triple and are
+        left out.
         """
         if self.wanted:
             self._current = self._found("edges", row, used)
@@ -171,10 +172,9 @@ class Attributes:
             yield "Weights of zero or less count as next to none."
 
     def same_relation(self, relation: str) -> str:
-        """Return a warning that all edges have one relation while the file has more attributes of
-        them.
+        """Return a warning about a graph with only one relation.
 
-        It is empty if the file has none.
+        It names the other attributes that the file has of edges. It is empty if the file has none.
         """
         others = list(
             dict.fromkeys(
@@ -255,7 +255,10 @@ def text_of(value: Any) -> str:
 
 
 def number_of(value: Any) -> float | None:
-    """Return a value as a number, or None if it is not a finite number in single precision."""
+    """Return a value as a number, or None.
+
+    Numbers that are not finite in single precision are None, too.
+    """
     try:
         if isinstance(value, str | int | float) and not isinstance(value, bool):
             number = float(value)

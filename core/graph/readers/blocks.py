@@ -265,7 +265,9 @@ def bytes_of(parts: list[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def whole_lines(source: Unpacked, size: int) -> Iterator[bytes]:
-    """Yield the rest of a file in chunks of whole lines, of about `size` bytes.
+    """Yield the rest of a file in chunks of whole lines.
+
+    A chunk has about `size` bytes.
 
     Raises
     ------

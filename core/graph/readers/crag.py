@@ -155,7 +155,7 @@ class _Plain(pickle.Unpickler):
 
 
 def _text(value: Any) -> str:
-    """Return a value as the name of a node, empty if there is no value."""
+    """Return a value as the name of a node, empty for missing values."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, list | tuple | set):

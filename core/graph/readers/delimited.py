@@ -173,7 +173,10 @@ def read(source: TripleSource) -> Iterator[Triple]:
 
 
 def each(source: TripleSource, number: int, triple: Triple) -> Iterator[Triple]:
-    """Return the triples of a row, several if its cells hold lists written as text."""
+    """Return the triples of a row.
+
+    There are several if its cells hold lists written as text.
+    """
     if not any("[" in name for name in triple):
         return iter((triple,))
     cells = [names_of(name) for name in triple]
@@ -247,7 +250,7 @@ def _edges_header(source: TripleSource, rows: list[list[str]]) -> bool:
 
 
 def _weight(row: list[str]) -> str:
-    """Return the weight in a row of an edge list, empty if there is none.
+    """Return the weight in a row of an edge list, or an empty text.
 
     It is the third column if that is a number, or the weight in networkx's data.
     """
@@ -328,7 +331,7 @@ def look(source: TripleSource, first: list[tuple[int, str]]) -> Opening:
 
 
 def _named_separator(source: TripleSource, first: list[tuple[int, str]]) -> tuple[str, int]:
-    """Return the format that a first line of Excel names, and the number of that line.
+    """Return the format that a first line of Excel names, and its number.
 
     They are empty and 0 if there is no such line.
     """
@@ -441,7 +444,7 @@ def _ends_of(columns: Sequence[str]) -> tuple[int, int] | None:
 
 
 def bare_key(cell: str) -> str:
-    """Return the name of a column in lower case, without the type of its values.
+    """Return the name of a column in lower case, without its type.
 
     For a column that has a special purpose in Neo4j, it is `:id` and the like.
 

@@ -1,4 +1,7 @@
-"""Table of the file formats of triples, used by the command line, the page and both builders."""
+"""Table of the file formats of triples.
+
+The command line, the page and both builders use it.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,10 @@ AUTO = "auto"
 def triples_in_blocks(
     read: Callable[[TripleSource], Iterator[Triple]], source: TripleSource, place: Place, size: int
 ) -> Iterator[Block]:
-    """Yield the triples that `read` returns from a position on, in blocks of about `size` bytes.
+    """Yield the triples of `read` from a position on, in blocks.
 
-    The position counts triples. Those before it are read again and skipped, without counting their
-    bad lines a second time.
+    A block has about `size` bytes of text. The position counts triples. Those before it are read
+    again and skipped, without counting their bad lines a second time.
     """
     from core.graph.readers.blocks import Place, packed  # they import numba
 
@@ -91,9 +94,10 @@ class Format:
     left: str = ""
 
     def blocks(self, source: TripleSource, place: Place, size: int) -> Iterator[Block]:
-        """Yield the triples from a position on, in blocks of about `size` bytes of text.
+        """Yield the triples from a position on, in blocks.
 
-        The ends of edges are named by the source's tables of nodes.
+        A block has about `size` bytes of text. The ends of edges are named by the source's tables
+        of nodes.
 
         Raises
         ------
@@ -276,8 +280,9 @@ def format_of(path: FilePath, name: str) -> str:
 
 
 def format_list() -> str:
-    """Return the formats by name, with titles and suffixes: tab (Tab-separated text, .tsv .tab),
-    ...
+    """Return the formats by name, with titles and suffixes.
+
+    The text begins with: tab (Tab-separated text, .tsv .tab), ...
     """
     return ", ".join(
         f"{name} ({', '.join(filter(None, (one.title, ' '.join(one.suffixes))))})"

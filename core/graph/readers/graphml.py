@@ -116,7 +116,7 @@ def _parse(unpacked: Unpacked, found: _Found) -> None:
 
 
 class _Pieces:
-    """The bytes of a file for the parser, with a limit on their number between elements.
+    """The bytes of a file for the parser, limited between elements.
 
     Reading raises BadInput if more than `LONGEST` bytes came `since` the last element.
     """

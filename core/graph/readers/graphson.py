@@ -87,7 +87,10 @@ def plain(value: Any) -> Any:
 
 
 def _vertex(vertex: Row) -> Row:
-    """Return a vertex as a node with the first value of each property, and its label as type."""
+    """Return a vertex as a node with the first value of each property.
+
+    Its label becomes its type.
+    """
     found = {
         KEYS.get(key, key): value
         for key, value in vertex.items()

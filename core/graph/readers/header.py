@@ -39,7 +39,10 @@ class Rule:
     rows: int
 
     def fits(self, first: frozenset[str], others: Sequence[frozenset[str]]) -> bool:
-        """Return whether the features of the first row and of the others fulfil the rule."""
+        """Return whether the features of the rows fulfil the rule.
+
+        `first` are those of the first row, `others` those of the other rows.
+        """
         return (
             len(others) >= self.rows
             and self.has <= first
@@ -74,10 +77,11 @@ MAYBE = (
 
 
 def verdict(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Verdict:
-    """Decide whether a first row names the columns of head, relation and tail, or of two ends.
+    """Decide whether a first row is a header.
 
-    No names are known in advance. The cells of a header occur in no other row, and it is written
-    differently from all other rows.
+    A header names the columns of head, relation and tail, or of the two ends of links. No names are
+    known in advance. The cells of a header occur in no other row, and it is written differently
+    from all other rows.
 
     >>> from core.graph.readers.header import verdict
     >>> verdict(["arg1", "rel", "arg2"], [["Ann", "is", "kind"]])
@@ -99,7 +103,7 @@ def verdict(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Verdict:
 
 
 def _features(row: Sequence[str], ends: Counter[str], relations: Counter[str]) -> frozenset[str]:
-    """Return the features of a row that may distinguish it from others, as named in the rules."""
+    """Return the features of a row, as named in the rules."""
     cells = [cell.strip() for cell in row]
     head, tail = cells[0], cells[-1]
     differing = _differing(head, tail)
@@ -143,7 +147,10 @@ def _parts(name: str) -> list[str]:
 
 @lru_cache(1 << 14)
 def _scripts(text: str) -> frozenset[str]:
-    """Return the scripts of a text's letters, by the first word of their names in Unicode."""
+    """Return the scripts of a text's letters.
+
+    A script is the first word of the letters' names in Unicode.
+    """
     return frozenset(
         unicodedata.name(sign, "").partition(" ")[0] for sign in text if sign.isalpha()
     )

@@ -1,4 +1,7 @@
-"""Reader of triples in JSON: rows of triples or graphs, nodes and links, and OpenIE files."""
+"""Reader of triples in JSON.
+
+Rows of triples or graphs, nodes and links, and OpenIE files are read.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +78,9 @@ def read(source: TripleSource) -> Iterator[Triple]:
 
 
 def row_triples(name: str, where: str, row: Row) -> list[Triple]:
-    """Return the triples of a row's `graph`, or none if the row has no graph.
+    """Return the triples of a row's `graph`.
+
+    There are none if the row has no graph.
 
     Raises
     ------
@@ -116,7 +121,7 @@ def _of_row(source: TripleSource, where: str, row: Row) -> tuple[Iterable[Triple
 def _with_attributes(
     source: TripleSource, triples: Iterable[Triple], row: Row, keys: Sequence[str]
 ) -> Iterator[Triple]:
-    """Yield the triples of a row, and pass the attributes in the row to the source.
+    """Yield the triples of a row, and pass its attributes to the source.
 
     The `keys` of the triple itself are left out.
     """
@@ -137,12 +142,18 @@ def names_in(value: Any) -> list[str]:
 
 
 def _name(value: Any) -> str:
-    """Return a part of a triple as text: the name of an object, or the value itself."""
+    """Return a part of a triple as text.
+
+    It is the name of an object, or the value itself.
+    """
     return _text(value) if isinstance(value, Mapping | str) else "" if value is None else str(value)
 
 
 def triple_keys(row: Row) -> tuple[str, str, str] | None:
-    """Return the keys of a row's head, relation and tail, or None if one is missing."""
+    """Return the keys of a row's head, relation and tail, or None.
+
+    It is None if one of them is missing.
+    """
     folded = {str(key).casefold(): key for key in row}
     found = [
         next((folded[name] for name in names if name in folded), None)
@@ -157,7 +168,10 @@ def _folded(row: Row) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """Return a text, a number or the name of an object as text; empty for other values."""
+    """Return a text, a number or the name of an object as text.
+
+    Other values give an empty text.
+    """
     if isinstance(value, Mapping):
         value = next((value[key] for key in (*NODE_LABELS, *IDS) if key in value), "")
     if isinstance(value, str | int | float) and not isinstance(value, bool):
@@ -201,7 +215,9 @@ def _extracted(source: TripleSource, triples: Any) -> list[Triple]:
 
 
 def _whole(source: TripleSource) -> tuple[list[Row], list[Row]] | None:
-    """Return the nodes and links of a file that is one object with both, or None.
+    """Return the nodes and links of a file, or None.
+
+    It is None unless the file is one object with both.
 
     Raises
     ------
@@ -268,7 +284,9 @@ def _nodes_and_links(found: Any) -> tuple[list[Row], list[Row]] | None:
 
 
 def is_property_graph(row: Row) -> bool:
-    """Return whether a row is a node or relationship in the export of Neo4j's APOC or Memgraph.
+    """Return whether a row is an exported node or relationship.
+
+    The exports of Neo4j's APOC and of Memgraph are recognised.
 
     >>> from core.graph.readers.json_graphs import is_property_graph
     >>> is_property_graph({"type": "node", "id": "0", "labels": ["Boat"]})

@@ -32,7 +32,7 @@ def names_of(cell: str) -> list[str]:
 
 
 def _values(text: str) -> list[object] | None:
-    """Return the values of a list written as text, or None if it is no list."""
+    """Return the values of a list written as text, or None."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

@@ -105,7 +105,7 @@ TABLES = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow"}
 
 
 def columns_of(source: TripleSource) -> tuple[list[str], Iterator[list[list[Any]]]]:
-    """Return the column names of a Parquet or Arrow file, and its values in batches of rows.
+    """Return the column names of a Parquet or Arrow file, and batches of its rows.
 
     Raises
     ------
@@ -168,7 +168,10 @@ def _table(source: TripleSource) -> Iterator[Triple]:
 
 
 def _graphs(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
-    """Yield the triples of a column that holds a list of triples per row, as in RoG's questions."""
+    """Yield the triples of a column that holds a list of triples per row.
+
+    RoG's questions have such a column.
+    """
     others = [name for name in names if name != GRAPH]
     for number, (where, row) in enumerate(
         file_rows(source.path, source.watch, source.most, others), 1

@@ -1,6 +1,6 @@
-"""Tables of nodes that accompany a file of edges, with ids, labels, types and descriptions.
+"""Tables of nodes that accompany a file of edges.
 
-The ends of edges are named by their labels.
+They have ids, labels, types and descriptions. The ends of edges are named by their labels.
 """
 
 from __future__ import annotations
@@ -141,7 +141,9 @@ class NodeNames:
 
 
 def _keys(table: TripleSource, row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the keys of a node's id and of its label, the latter empty if there is none.
+    """Return the keys of a node's id and of its label.
+
+    The latter is empty if there is none.
 
     Raises
     ------
@@ -161,7 +163,7 @@ def _keys(table: TripleSource, row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def is_node_table(source: TripleSource) -> bool:
-    """Return whether the columns or keys of a file are those of a table of nodes.
+    """Return whether a file is a table of nodes, by its columns or keys.
 
     Such a table has an id or a label, and not the two ends of edges.
     """
@@ -181,10 +183,10 @@ def is_node_table(source: TripleSource) -> bool:
 
 
 def rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
-    """Yield the rows of a table with a header, as values by key in lower case.
+    """Yield the rows of a table with a header, as values by key.
 
-    The table may be delimited text, Parquet, Arrow or JSON. Each row comes with the id spaces of
-    its keys, as named in Neo4j's headers.
+    Keys are in lower case. The table may be delimited text, Parquet, Arrow or JSON. Each row comes
+    with the id spaces of its keys, as named in Neo4j's headers.
 
     Raises
     ------

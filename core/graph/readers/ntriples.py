@@ -129,7 +129,10 @@ class shallow:
 
 
 class checked_lines:
-    """The bytes of a file; reading raises BadInput for a line that is too long."""
+    """The bytes of a file, with a limit on the length of lines.
+
+    Reading raises BadInput for a line that is too long.
+    """
 
     def __init__(self, source: Unpacked):
         self._source, self._since = source, 0

@@ -186,8 +186,9 @@ class _Literals:
         self.nodes: set[Any] = set()
 
     def add(self, statement: Any) -> None:
-        """Take the literal of a statement; of several languages, the texts of the best one are
-        kept.
+        """Take the literal of a statement.
+
+        Of several languages, the texts of the best one are kept.
         """
         literal, known = statement.object, self._texts.setdefault(statement.subject, {})
         text, rank = (
@@ -352,7 +353,10 @@ def _language_rank(language: str | None, wanted: str) -> int:
 
 
 def _languages(wanted: str, seen: Counter[str]) -> str:
-    """Return a phrase on the languages of the labels, empty if there is only one."""
+    """Return a phrase on the languages of the labels.
+
+    It is empty if there is only one.
+    """
     tags = [language for language, _ in seen.most_common() if language]
     if len(tags) < 2:
         return ""
@@ -406,7 +410,10 @@ def _title(syntax: str) -> str:
 
 
 def _opened(source: TripleSource, path: FilePath, syntax: str) -> AbstractContextManager[Unpacked]:
-    """Open a file of the source as UTF-8, or as bytes for XML, which names its encoding itself."""
+    """Open a file of the source as UTF-8.
+
+    XML is opened as bytes, since it names its encoding itself.
+    """
     file = source if path == source.path else replace(source, path=path, watch=source.watch.quiet)
     return file.opened_raw() if syntax == "rdfxml" else file.opened()
 

@@ -63,10 +63,11 @@ class TripleSource:
 
     @cached_property
     def text(self) -> Source:
-        """The file as UTF-8; the tally is told of the encoding in which it was read.
+        """The file as UTF-8.
 
-        Damaged UTF-8, and text whose encoding is not certain, is passed on unchanged. Readers then
-        report the line, since names must not be guessed.
+        The tally is told of the encoding in which it was read. Damaged UTF-8, and text whose
+        encoding is not certain, is passed on unchanged. Readers then report the line, since names
+        must not be guessed.
 
         Raises
         ------
@@ -98,7 +99,9 @@ class TripleSource:
         return opened(self.path, self.watch, self.most)
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield the lines that are not blank, without line ends, and their numbers from 1.
+        """Yield the lines that are not blank, and their numbers from 1.
+
+        Line ends are removed.
 
         Raises
         ------

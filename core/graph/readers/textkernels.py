@@ -1,4 +1,7 @@
-"""Compiled loops over the bytes of text: lines into parts, parts into numbers, names into codes."""
+"""Compiled loops over the bytes of text.
+
+They split lines into parts, parse numbers, and replace names by codes.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +103,10 @@ def split(data, end, separator, columns, exactly, starts, lengths, numbers, odd)
 
 @numba.njit(cache=True)
 def whole_numbers(data, starts, lengths, most, values):
-    """Parse parts as numbers from 0 to `most`, written in digits only; -1 for other parts."""
+    """Parse parts as numbers from 0 to `most`, -1 for other parts.
+
+    Only digits are accepted.
+    """
     for part in range(len(starts)):
         number = np.int64(0)
         for at in range(starts[part], starts[part] + lengths[part]):

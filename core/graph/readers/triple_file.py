@@ -102,8 +102,9 @@ class TripleFile:
             self.warn_of(relations)
 
     def warn_of(self, relations: Iterable[str]) -> None:
-        """Make the tally warn if all edges have one relation while the file has more attributes of
-        them.
+        """Make the tally warn about a graph with only one relation.
+
+        It warns if the file has more attributes of edges.
         """
         several = tuple(relations)
         if len(several) == 1 and (self.attributes.count != 1 or several[0] == LINKED):
@@ -119,7 +120,10 @@ class TripleFile:
         ]
 
     def source(self, watch: Watch, tally: Tally, form: str = "") -> TripleSource:
-        """Return the source of the file, in the format `form` if that is known already."""
+        """Return the source of the file.
+
+        `form` is its format, if that is known already.
+        """
         return TripleSource(
             self.path,
             form or self.format,
@@ -138,9 +142,10 @@ class TripleFile:
 
 
 def _triples(sources: Sequence[TripleSource]) -> Generator[Triple, None, None]:
-    """Yield the triples of files that are read in the same way, one file after the other.
+    """Yield the triples of several files, one file after the other.
 
-    The ends of edges are named by the tables of nodes, which the files share.
+    All are read in the same way. The ends of edges are named by the tables of nodes, which the
+    files share.
     """
     each = ((source, triple) for source in sources for triple in _of_file(source))
     return named(sources[0], each) if sources[0].nodes else (triple for _, triple in each)
@@ -218,7 +223,7 @@ def columns_of(text: str) -> tuple[int, int, int]:
 
 
 def size_of(text: str) -> int:
-    """Parse a number of bytes from a text such as 2GiB, 800 MB or 1000000.
+    """Parse a number of bytes such as 2GiB, 800 MB or 1000000.
 
     Raises
     ------

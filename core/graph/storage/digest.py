@@ -43,7 +43,10 @@ def with_columns(digest: str, columns: Columns) -> str:
 
 
 def stamp(path: FilePath) -> dict:
-    """Return the state of a file: [bytes, time of change in ns], and the SHA-256 of its content."""
+    """Return the state of a file.
+
+    It consists of [bytes, time of change in ns] and the SHA-256 of its content.
+    """
     try:
         stat = path.stat()
         return {"stamp": [stat.st_size, stat.st_mtime_ns], "digest": file_digest(path)}

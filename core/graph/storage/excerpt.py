@@ -1,4 +1,7 @@
-"""Excerpts of a graph, with which a finished run can be shown without the whole graph."""
+"""Excerpts of a graph.
+
+With them a finished run can be shown without the whole graph.
+"""
 
 from __future__ import annotations
 

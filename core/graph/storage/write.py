@@ -69,7 +69,7 @@ def write(
     known: dict | None,
     columns: Columns = columns.NONE,
 ) -> None:
-    """Write the data files of a store into a new folder, and make them durable."""
+    """Write the data files of a store into a new folder, durably."""
     temporary.mkdir()
     sides = ("out_indptr", "in_indptr")
     files = {f"{key}.npy": values for key, values in arrays.items() if key not in sides}
@@ -97,7 +97,10 @@ def write_degrees(temporary: FilePath) -> None:
 
 
 def note_source(temporary: FilePath, known: dict | None) -> None:
-    """Write the state of the source file into a data folder, and make the folder durable."""
+    """Write the state of the source file into a data folder.
+
+    The folder is then made durable.
+    """
     if known:
         with open(temporary / SOURCE, "w", encoding="utf-8") as stream:
             json.dump(known, stream)
@@ -106,7 +109,9 @@ def note_source(temporary: FilePath, known: dict | None) -> None:
 
 
 def place(folder: FilePath, temporary: FilePath, meta: dict) -> None:
-    """Put the data files of a store in place, and switch `graph.json` to them in one step.
+    """Put the data files of a store in place.
+
+    `graph.json` is switched to them in one step.
 
     Raises
     ------

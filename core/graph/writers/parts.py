@@ -1,4 +1,7 @@
-"""Nodes and edges of a graph in parts, for writers that hold one part at a time."""
+"""Nodes and edges of a graph in parts.
+
+Writers therefore hold only one part in memory.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ class Nodes:
 
 @dataclass(frozen=True)
 class Edges:
-    """Some edges with consecutive ids, as ids of heads, relations and tails, and their columns."""
+    """Some edges with consecutive ids.
+
+    They are ids of heads, relations and tails, and columns.
+    """
 
     heads: np.ndarray
     relations: np.ndarray

@@ -1,4 +1,7 @@
-"""Export of a graph, with a table of formats used by the command line and the page."""
+"""Export of a graph, with a table of formats.
+
+The command line and the page use the table.
+"""
 
 from __future__ import annotations
 
@@ -123,7 +126,7 @@ def written_page() -> str:
 
 
 def usual_name(name: str, format: str) -> str:
-    """Return the default name of the file or folder for a graph of this name."""
+    """Return the default file or folder name for a graph."""
     return f"{name}{WRITTEN[format].suffix}" if WRITTEN[format].suffix else f"{name}-{format}"
 
 

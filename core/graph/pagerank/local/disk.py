@@ -68,10 +68,10 @@ class Disk:
         return int((out.sum() if way & 1 else 0) + (into.sum() if way & 2 else 0))
 
     def around(self, nodes: np.ndarray, most: int, few: int) -> None:
-        """Read the steps of some nodes ahead, and those of their neighbours with two to `few`
-        steps.
+        """Read the steps of some nodes and of their smaller neighbours ahead.
 
-        Neighbours are only read if degrees are known.
+        The neighbours are those with two to `few` steps. Neighbours are only read if degrees are
+        known.
         """
         self.rows(nodes, most)
         if len(self.links.degree_bytes):
@@ -80,8 +80,9 @@ class Disk:
             self.rows(ends[(1 < degrees) & (degrees <= few)], few)
 
     def _read(self, array: np.ndarray, places: np.ndarray) -> None:
-        """Request the pages of some positions of an array, each page once, without waiting for
-        them.
+        """Request the pages of some positions of an array, without waiting.
+
+        Each page is requested once.
         """
         base, offset = divmod(array.ctypes.data, PAGE)
         if base not in self._asked:

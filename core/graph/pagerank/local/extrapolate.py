@@ -48,8 +48,9 @@ def stays(problem: Problem) -> float:
 
 
 def far(problem: Problem, left: float) -> float:
-    """Return the mass that is expected along each step from far away, for a sum `left` of
-    residuals.
+    """Return the mass that is expected along each step from far away.
+
+    `left` is the sum of all residuals.
     """
     return (1.0 - stays(problem)) * left / max(1.0, problem.flow)
 
@@ -66,7 +67,7 @@ def returns(problem: Problem) -> np.ndarray:
 
 
 def _comes_back(problem: Problem) -> float:
-    """Return the share of the mass pushed along a step that comes back along the same step.
+    """Return the share of pushed mass that comes back along the same step.
 
     It assumes that there are few loops, and that all nodes have the degree that a step meets on
     average (1 over the mean of 1 / degree, so steps / nodes). Let b be this share. A node of degree

@@ -50,10 +50,11 @@ def count_of(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes):
 
 @njit(cache=True, nogil=True)
 def enqueue(table, bar, slots):
-    """Set the bar, and queue those of the first `slots` whose residual may reach it.
+    """Set the bar, and queue the slots whose residual may reach it.
 
-    They are queued in the order in which they were first visited. The limit of a slot is `bar` x
-    degree, or `bar` x the least possible degree if it is not known yet.
+    Only the first `slots` are considered. They are queued in the order in which they were first
+    visited. The limit of a slot is `bar` x degree, or `bar` x the least possible degree if it is
+    not known yet.
     """
     cells, state, queue = table.cells, table.state, table.queue
     for slot in range(slots):
@@ -67,9 +68,10 @@ def enqueue(table, bar, slots):
 
 @njit(cache=True, nogil=True, inline="always")
 def read_ahead(ends, start, stop, index, cells, degree_bytes):
-    """Read the cells and degrees of the nodes at the ends of some steps into the cache.
+    """Read the cells and degrees of neighbours into the processor's cache.
 
-    There is no branch that would have to wait for one of the values.
+    They are those of the nodes at the ends of some steps. There is no branch that would have to
+    wait for one of the values.
     """
     seen, known = 0.0, len(degree_bytes) > 0
     for at in range(start, stop):
@@ -240,7 +242,10 @@ def known_scores(table, stays):
 
 @njit(cache=True, nogil=True)
 def add_far(table, scores, far, links):
-    """Add to each score the mass that is expected from far away: `far` per step to the node."""
+    """Add to each score the mass that is expected from far away.
+
+    It is `far` for each step to the node.
+    """
     nodes, cells = table.nodes, table.cells
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
         links

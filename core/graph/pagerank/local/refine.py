@@ -1,9 +1,10 @@
-"""Recomputation of the scores close to the last of the best, from the scores of neighbours.
+"""Recomputation of scores close to the last of the best.
 
-Next to a hub, thousands of neighbours receive the same mass and have scores close to the last one.
-They differ by what comes back from their own neighbours with few steps. For nodes close to the last
-place, these neighbours are therefore computed first. A second pass recomputes only the nodes that
-the first one found close to the last place.
+They are computed from the scores of neighbours. Next to a hub, thousands of neighbours receive the
+same mass and have scores close to the last one. They differ by what comes back from their own
+neighbours with few steps. For nodes close to the last place, these neighbours are therefore
+computed first. A second pass recomputes only the nodes that the first one found close to the last
+place.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ def _held(
     strength,
     degree_bytes,
 ):
-    """Return the mass that the node at the end of a step passes along it, before damping."""
+    """Return the mass that a neighbour passes along a step, before damping."""
     weight, node = (weights[at] if len(strength) else 1.0), np.int64(ends[at])
     near = find(index, node)
     if near < 0:
@@ -90,10 +90,11 @@ def _through(small, node, damping, stays, far, returns, table, links):
 
 @njit(cache=True, nogil=True)
 def _read_about(slots, most, few, table, links):
-    """Read the steps of some slots ahead, and those of their neighbours of at most `few` steps.
+    """Read the steps of some slots and of their small neighbours ahead.
 
-    Only slots of at most `most` steps count. All values of one distance are read one after the
-    other, so the processor waits for the memory only once per distance.
+    The neighbours are those of at most `few` steps. Only slots of at most `most` steps count. All
+    values of one distance are read one after the other, so the processor waits for the memory only
+    once per distance.
     """
     index, nodes, cells = table.index, table.nodes, table.cells
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
