@@ -345,15 +345,10 @@ def joined(rows: Rows, texts: Sequence[str], between: str) -> Any:
 
 
 def texts_of(blocks: Iterable[Any]) -> Any:
-    """Concatenate blocks of texts into one Arrow column.
+    """Concatenate blocks of texts into one Arrow column, in little more memory than it takes.
 
-    This takes little more memory than the column itself. If the texts have more than `HELD_BYTES`
-    bytes, they go into a temporary file, of which only the accessed pages are in memory.
-
-    Raises
-    ------
-    StoreError
-        If the disk has no room for the temporary file.
+    If the texts have more than `HELD_BYTES` bytes, they go into a temporary file, of which only the
+    accessed pages are in memory. Raises StoreError if the disk has no room for it.
 
     >>> import pyarrow as pa
     >>> from core.graph.columns import texts_of

@@ -152,10 +152,8 @@ def onward(
     """Yield each possible step code, ascending, and the front after it.
 
     `only` restricts the codes. A step straight back along the relation just taken never returns to
-    the node that it came from: from a film by its director, other films of the director are
-    reached, but not the film itself. In a large graph, the steps may be limited to `most` (default
-    `MOST_STEPS`). Then the nodes with the fewest steps are followed, and the resulting fronts are
-    marked as `cut`.
+    the node it came from. In a large graph, at most `most` steps (default `MOST_STEPS`) are
+    followed, those of the nodes with the fewest, and the resulting fronts are `cut`.
 
     >>> from core.graph.algorithms.chains import onward, start
     >>> steps = onward(toy, start(toy, [1]), "both")  # against r0 to A, along r2 to C

@@ -69,17 +69,10 @@ def around(
 ) -> tuple[dict[int, float], bool]:
     """Expand the nodes of `grown` by up to `hops` steps, best scores first.
 
-    Parameters
-    ----------
-    start : nodes with scores that come first in the result, in their order.
-    grown : nodes with scores from which the expansion goes.
-    keep : largest number of nodes in the result.
-
-    Returns
-    -------
-    The nodes with scores, and whether there were more than `keep`. A reached node gets the best
-    score of those in `grown` from which it is reached in the fewest steps. Nodes reached in fewer
-    steps come first, then the order is (-score, id).
+    The result begins with the nodes of `start`, in their order, and has at most `keep` nodes with
+    scores. The second value says whether there were more. A reached node gets the best score of
+    those in `grown` from which it is reached in the fewest steps. Nodes reached in fewer steps come
+    first, then the order is (-score, id).
 
     >>> from core.graph.algorithms.expansion import around
     >>> around(toy, {4: 1.0}, {4: 1.0}, 2, "out", 3)  # E, then A, then B; C has no room

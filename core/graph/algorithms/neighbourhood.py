@@ -65,12 +65,8 @@ def nearest(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the nodes within `hops` steps of the seeds, and their distances.
 
-    The search is breadth-first and the seeds are included. At most `keep` nodes are returned, the
-    nearest ones; this limits the seeds, too.
-
-    Returns
-    -------
-    The nodes and their hops from the seeds, both int64, ordered by (hops, id).
+    Both are int64, ordered by (hops, id). The search is breadth-first and the seeds are included.
+    At most `keep` nodes are returned, the nearest ones; this limits the seeds, too.
 
     >>> from core.graph.algorithms.neighbourhood import nearest
     >>> nodes, hops = nearest(toy, [4], 2, "out")  # E>A, then A>B and A>C

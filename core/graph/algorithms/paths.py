@@ -27,21 +27,18 @@ def shortest_paths(
 ) -> tuple[list[Path], bool]:
     """Return the shortest paths from `source` to the other nodes of the subgraph.
 
-    By default each target has one sequence of nodes. It goes through the predecessor that was found
-    first, as in igraph's `get_shortest_paths` (LEGO-GraphRAG SBR-SPR).
+    By default each target has one sequence of nodes, through the predecessor found first, as in
+    igraph's `get_shortest_paths` (LEGO-GraphRAG SBR-SPR). A `source` outside has no paths.
 
     Parameters
     ----------
-    source : a node id of the graph. If it is not in the subgraph, there are no paths.
-    hops : largest number of steps.
     every : return all shortest sequences of nodes to each target.
     parallel : return a path for each of several edges between two nodes, else for the first alone.
     cap : largest number of paths, the first in the order of the result.
 
     Returns
     -------
-    The paths in the graph's ids, ordered by (length, end, nodes, edges), without the path of no
-    steps; and whether there were more than `cap`.
+    Paths in the graph's ids by (length, end, nodes, edges), and whether there were more.
 
     >>> from core.graph.algorithms.local import Local
     >>> from core.graph.algorithms.paths import shortest_paths

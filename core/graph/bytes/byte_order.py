@@ -121,10 +121,7 @@ def _insert(data, offsets, ids, keys, low, high, depth):
 
 @numba.njit(cache=True)
 def _sort(data, offsets, ids, keys):
-    """Sort `ids` by name in place.
-
-    `keys` is a work array of the same length.
-    """
+    """Sort `ids` by name in place; `keys` is a work array of the same length."""
     stack = [(np.int64(0), np.int64(len(ids)), np.int64(0), True)]
     while len(stack):
         low, high, depth, fresh = stack.pop()

@@ -87,11 +87,7 @@ def leiden(links: Links, watch: Watch = NO_WATCH) -> np.ndarray:
 
 
 def quotient(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) -> Links:
-    """Return the graph of the groups.
-
-    Two groups are linked with the sum of the weights between them, and each group to itself with
-    the sum of the weights inside.
-    """
+    """Return the graph of the groups, with the sums of the weights between and inside them."""
     n = int(labels.max(initial=-1)) + 1
     keys, sums, held = [], [], 0
     for start in range(0, len(links.tails), CHUNK):

@@ -58,14 +58,9 @@ def pagerank_exact(
 
     p = damping x P^T p + (1 - damping) x s, where s is the distribution of the seeds. Repeated
     seeds count several times. Mass that reaches a node without steps returns to s. In `both`, a
-    self-loop counts twice, as in igraph.
-
-    Parameters
-    ----------
-    damping : probability of following an edge (LEGO-GraphRAG's `restart_prob`).
-    tolerance : largest error summed over all nodes.
-    weights : one number above zero per triple. A step is taken in proportion to its weight.
-    watch : called between rounds; its exceptions pass through.
+    self-loop counts twice, as in igraph. `damping` is the probability of following an edge
+    (LEGO-GraphRAG's `restart_prob`). `tolerance` bounds the error summed over all nodes. `weights`
+    has one number above zero per triple, by which steps are taken.
 
     Raises
     ------
@@ -76,8 +71,8 @@ def pagerank_exact(
 
     Examples
     --------
-    Steps go from head to tail and the damping is 1/2: p(A) = 1/2 + p(C) / 4, p(B) = p(A) / 4,
-    p(C) = p(A) / 4 + p(B) / 2, p(D) = p(C) / 2.
+    Steps go from head to tail and the damping is 1/2: p(A) = 1/2 + p(C) / 4, p(B) = p(A) / 4, p(C)
+    = p(A) / 4 + p(B) / 2, p(D) = p(C) / 2.
 
     >>> from core.graph.pagerank.best import pagerank_exact
     >>> (29 * pagerank_exact(toy, [0], 0.5, "out")).round(6).tolist()

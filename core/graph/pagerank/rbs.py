@@ -1,6 +1,11 @@
 """RBS, the randomised backward search from a target, applied to a single source.
 
-Wang, Wei, Gan, Wang, Huang, KDD 2020.
+Wang, Wei, Gan, Wang, Huang, KDD 2020. RBS finds the PageRank of one target from every node.
+LEGO-GraphRAG's report uses it for one source and does not say how. In both directions the transfer
+is exact: degree(s) x PageRank of v from s = degree(v) x PageRank of s from v. The search therefore
+runs backward from each seed and is scaled by degrees. In one direction there is no such symmetry,
+and the same randomised rounding is applied to the forward search. Neighbours are tested one by one,
+whereas the paper sorts them by degree beforehand.
 """
 
 from __future__ import annotations
@@ -27,23 +32,11 @@ BUDGET = 30_000_000
 def rbs(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Found:
     """Return the best nodes by RBS.
 
-    Its delta starts at 1 / keep and is divided by four until all best nodes lie above it. RBS finds
-    the PageRank of one target from every node. LEGO-GraphRAG's report uses it for one source and
-    does not say how. In both directions the transfer is exact: degree(s) x PageRank of v from s =
-    degree(v) x PageRank of s from v. The search therefore runs backward from each seed and is
-    scaled by degrees. In one direction there is no such symmetry, and the same randomised rounding
-    is applied to the forward search. Neighbours are tested one by one, whereas the paper sorts them
-    by degree beforehand.
-
-    The rounding unit is (1 - damping) x theta, with theta = epsilon^2 x delta / 12. An estimate is
-    then unbiased except for what lies beyond the last level, and its variance is at most theta x
-    its value. A value of at least delta is therefore within epsilon with probability at least 11/12
-    (Chebyshev).
-
-    Raises
-    ------
-    BadParameter
-        If there are weights.
+    Its delta starts at 1 / keep and is divided by four until all best nodes lie above it. The
+    rounding unit is (1 - damping) x theta, with theta = epsilon^2 x delta / 12. An estimate is then
+    unbiased except for what lies beyond the last level, and its variance is at most theta x its
+    value. A value of at least delta is therefore within epsilon with probability at least 11/12
+    (Chebyshev). Raises BadParameter if there are weights.
 
     >>> from core.graph.pagerank.problem import pose
     >>> from core.graph.pagerank.rbs import rbs

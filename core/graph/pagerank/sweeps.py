@@ -92,10 +92,9 @@ def _push(
     indptr,
     near,
 ):
-    """Half-sweep over those places from `start` to `end` that are next to active places.
+    """Push a half-sweep to the places from `start` to `end` next to active ones.
 
-    The active places are those of the other colour. Returns the number of places of this colour
-    that are active afterwards.
+    The active places are those of the other colour. Returns the number of active ones of this one.
     """
     size = count[colour]
     for index in range(count[1 - colour]):

@@ -190,13 +190,8 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
     """Yield the links of an edge list without relations, with the relation `connected_to`.
 
     The two columns are separated by a tab, a comma, a semicolon or spaces. A third column that is a
-    number is the weight of the link. Further columns are not read, which the tally is told. Lines
-    that begin with # are comments.
-
-    Raises
-    ------
-    BadInput
-        For a line of one column.
+    number is the weight. Further columns are not read, which the tally is told. Lines that begin
+    with # are comments. Raises BadInput for a line of one column.
     """
     texts = source.lines()
     first = first_lines(texts)

@@ -36,19 +36,13 @@ Row = Mapping[str, Any]
 def read(source: TripleSource) -> Iterator[Triple]:
     """Yield the triples of a JSON file, in its order.
 
-    Rows may be one per line, an array, or an object that holds an array. These forms are read:
+    Rows may be one per line, an array, or an object that holds one. These forms are read:
     - rows with head, relation and tail under one of their usual names;
     - rows with a `graph` of triples, or with HippoRAG's `extracted_triples`;
-    - one object with nodes and links;
-    - nodes and relationships in rows, as APOC exports them.
+    - one object with nodes and links, or nodes and relationships in rows, as APOC exports them.
 
     The relation of a link is its relation, label, predicate, interaction, type, keywords or name,
-    else `connected_to`. The tally is told which keys were used.
-
-    Raises
-    ------
-    BadInput
-        If the file has none of these forms.
+    else `connected_to`. The tally is told which keys were used. Raises BadInput for other forms.
     """
     whole = _whole(source)
     if whole is not None:

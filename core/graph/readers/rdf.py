@@ -218,10 +218,9 @@ class _Literals:
 
 
 def labels_of(source: TripleSource) -> dict[str, str]:
-    """Return the label of each IRI that has one.
+    """Return the label of each IRI that has one in the files of a source.
 
-    Labels come from the file and from the source's file of labels. The result is empty if the
-    source wants none.
+    They are the file itself and its file of labels. There are none if the source wants none.
     """
     from pyoxigraph import Literal, NamedNode
 

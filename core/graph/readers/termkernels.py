@@ -10,10 +10,7 @@ STRING = np.frombuffer(b"http://www.w3.org/2001/XMLSchema#string>", np.uint8)
 
 @numba.njit(cache=True)
 def _iri(data, at, end):
-    """Return the end of an absolute IRI that begins at data[at], or 0.
-
-    Only IRIs in ASCII without escapes are recognised.
-    """
+    """Return the end of an absolute ASCII IRI without escapes that begins at data[at], or 0."""
     colon, first, at = False, at + 1, at + 1
     while at < end and data[at] != 62:
         letter = data[at]
