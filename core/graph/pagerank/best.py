@@ -113,8 +113,8 @@ def top_pagerank(
     - exact: the equation solved for the whole graph.
     - fora, topppr, rbs: as their papers define them (modules of these names); `random` seeds their
       draws.
-    - partition: exact inside the Leiden clusters of the seeds, as `clusters(graph, progress,
-      check)` returns them; by default they are detected anew.
+    - partition: exact inside the Leiden clusters of the seeds, as `clusters(graph, watch)` returns
+      them; by default they are detected anew.
 
     `push` is the former name of `auto` and still accepted. `report` is filled with a description of
     the search.
