@@ -1,4 +1,7 @@
-"""What a graph carries beside its triples: tables of its nodes and edges, and of the chunks and communities of texts, in Arrow files."""
+"""Tables that a graph carries besides its triples, in Arrow files.
+
+There are tables of nodes and edges, and of the chunks and communities of texts.
+"""
 
 from __future__ import annotations
 
@@ -16,35 +19,40 @@ import numpy as np
 
 from core.errors import StoreError, damage
 
-TEXTS_HASHED = 10_000  # texts of a column put into its digest at a time
-HELD_BYTES = 64 << 20  # of a column that is being made; more goes into a temporary file
-# temporary files of texts, by the address of their first byte
+# Number of texts of a column that are added to its digest at a time.
+TEXTS_HASHED = 10_000
+# Largest size in bytes of a new text column in memory; a larger one goes into a temporary file.
+HELD_BYTES = 64 << 20
+# Memory maps of temporary text files, by the address of their first byte.
 MAPPED: WeakValueDictionary[int, mmap.mmap] = WeakValueDictionary()
-FEW_ROWS = 16  # rows of a column that are read one by one
+# Largest number of rows of a column that are read one by one; more are read in one call.
+FEW_ROWS = 16
 TYPES = {
     "type": "string",  # of a node
     "description": "string",  # of a node or an edge
     "keywords": "string",  # of an edge
-    "weight": "float",  # of an edge: how often, or how strongly, it was told
-    "chunks": "ids",  # of a node or an edge: the rows of the chunks that tell of it
+    "weight": "float",  # of an edge: how often or how strongly the texts state it
+    "chunks": "ids",  # of a node or an edge: rows of the chunks that mention it
     "level": "int",  # of a node in a tree, 0 for its leaves; of a community, 0 for the coarsest
     "id": "string",  # of a chunk: the same in every graph of a corpus
     "document": "string",  # of a chunk: the id of its document
     "title": "string",  # of a chunk or a community
-    "place": "string",  # of a chunk: where it stands in its document, as a page or a heading
+    "place": "string",  # of a chunk: its position in the document, such as a page or a heading
     "text": "string",  # of a chunk
     "tokens": "int",  # of a chunk
-    "parent": "int",  # of a community: its row, or -1
-    "members": "ids",  # of a community: its nodes
-    "report": "string",  # of a community, empty where none was written
-    "rating": "float",  # of a community, as its report gives it
+    "parent": "int",  # of a community: row of its parent, or -1
+    "members": "ids",  # of a community: ids of its nodes
+    "report": "string",  # of a community, empty if it has none
+    "rating": "float",  # of a community, as in its report
 }
 """The columns that tables may have, and what each holds."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Some ids for each of n rows: those of row `i` are `ids[indptr[i]:indptr[i + 1]]`.
+    """A list of ids for each of n rows, in CSR form.
+
+    Row `i` is `ids[indptr[i]:indptr[i + 1]]`.
 
     >>> from core.graph.columns import Rows
     >>> rows = Rows.of([[1], [], [0, 2]])
@@ -57,7 +65,7 @@ class Rows:
 
     @classmethod
     def of(cls, lists: Iterable[Sequence[int]]) -> Rows:
-        """The rows of some lists."""
+        """Build the rows from lists of ids."""
         lists = list(lists)
         ids = [np.asarray(one, np.int64) for one in lists]
         return cls(
@@ -73,11 +81,11 @@ class Rows:
 
     @property
     def counts(self) -> np.ndarray:
-        """How many ids each row has, int64 [n]."""
+        """Number of ids of each row, int64 [n]."""
         return np.diff(self.indptr)
 
     def joined(self, rows: np.ndarray) -> np.ndarray:
-        """The ids of some rows one after the other, int64.
+        """Return the ids of some rows one after the other, int64.
 
         >>> from core.graph.columns import Rows
         >>> Rows.of([[1], [], [0, 2]]).joined(np.array([2, 0])).tolist()
@@ -88,7 +96,7 @@ class Rows:
         return self.ids[np.repeat(first - before, counts) + np.arange(counts.sum())]
 
     def taken(self, rows: np.ndarray) -> Rows:
-        """Some of the rows, in their order.
+        """Return some of the rows, in the given order.
 
         >>> from core.graph.columns import Rows
         >>> Rows.of([[1], [], [0, 2]]).taken(np.array([2, 1])).lists()
@@ -98,7 +106,7 @@ class Rows:
         return Rows(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), self.joined(rows))
 
     def head(self, most: int) -> Rows:
-        """The first ids of each row, at most so many.
+        """Keep at most the first `most` ids of each row.
 
         >>> from core.graph.columns import Rows
         >>> Rows.of([[1], [], [0, 2]]).head(1).lists()
@@ -112,11 +120,11 @@ class Rows:
         )
 
     def lists(self) -> list[list[int]]:
-        """The rows as lists."""
+        """Return the rows as lists."""
         return [self[row].tolist() for row in range(len(self))]
 
     def left(self, there: np.ndarray) -> Rows:
-        """The rows without the ids that are not `there` (bool by id), the others numbered anew.
+        """Drop the ids that `there` (bool by id) excludes, and renumber the others.
 
         >>> from core.graph.columns import Rows
         >>> Rows.of([[0, 1], [2], [1]]).left(np.array([True, False, True])).lists()
@@ -129,7 +137,7 @@ class Rows:
         )
 
     def inverse(self, n: int) -> Rows:
-        """For each of `n` ids the rows that hold it, ascending."""
+        """Return for each of `n` ids the rows that contain it, ascending."""
         order = np.argsort(self.ids, kind="stable")
         rows = np.repeat(np.arange(len(self)), self.counts)[order]
         return Rows(
@@ -139,7 +147,9 @@ class Rows:
 
 
 class Table:
-    """Columns of one length, some of `TYPES`; opened from an Arrow file by memory map, so that only what is asked for is read.
+    """Columns of one length, whose names and types are among `TYPES`.
+
+    A table opened from an Arrow file is memory-mapped, so only the accessed data is read.
 
     >>> from core.graph.columns import Table
     >>> table = Table.of(id=["a", "b"], text=["First.", "Second."], weight=[1.0, 2.5])
@@ -152,7 +162,11 @@ class Table:
 
     @classmethod
     def of(cls, **columns: Sequence[Any] | np.ndarray | Rows) -> Table:
-        """A table of some columns; lists of ids, or `Rows`, for those of the type `ids`. What is an Arrow column is taken as it is."""
+        """Build a table from columns.
+
+        A column of the type `ids` may be a list of lists or `Rows`. A column that is an Arrow array
+        already is used as it is.
+        """
         import pyarrow as pa
 
         types = {
@@ -171,7 +185,13 @@ class Table:
 
     @classmethod
     def open(cls, file: FilePath) -> Table:
-        """The table in a file. Raises StoreError where it cannot be read."""
+        """Open the table in a file.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be read.
+        """
         import pyarrow as pa
 
         try:
@@ -195,19 +215,22 @@ class Table:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The names of its columns."""
+        """Names of the columns."""
         return tuple(self.arrow.column_names)
 
     def has(self, name: str) -> bool:
-        """Whether it has a column of that name."""
+        """Return whether the table has a column of that name."""
         return name in self.names
 
     def text(self, name: str, row: int) -> str:
-        """The text of a row; empty where the table has no such column."""
+        """Return the text of a row, empty if the table has no such column."""
         return self.arrow.column(name)[int(row)].as_py() if self.has(name) else ""
 
     def texts(self, name: str, rows: Iterable[int] | None = None) -> list[str]:
-        """The texts of some rows, else of all; empty ones where the table has no such column."""
+        """Return the texts of some rows, or of all.
+
+        They are empty if the table has no such column.
+        """
         if not self.has(name):
             return [""] * (len(self) if rows is None else len(list(rows)))
         column = self._flat(name)
@@ -219,16 +242,16 @@ class Table:
         return [column[int(row)].as_py() for row in wanted]
 
     def numbers(self, name: str) -> np.ndarray:
-        """A column of numbers, float32 or int32 [n], without a copy."""
+        """Return a column of numbers, float32 or int32 [n], without a copy."""
         return self._flat(name).to_numpy()
 
     def lists(self, name: str) -> Rows:
-        """A column of ids, without a copy."""
+        """Return a column of id lists, without a copy."""
         column = self._flat(name)
         return Rows(column.offsets.to_numpy(), column.values.to_numpy())
 
     def with_columns(self, **columns: Sequence[Any] | np.ndarray | Rows) -> Table:
-        """This table with some columns more, or in the place of those of that name."""
+        """Return the table with columns added, or replaced if they have the same name."""
         fresh, arrow = Table.of(**columns).arrow, self.arrow
         for name in fresh.column_names:
             remaining = arrow.drop_columns([name]) if name in arrow.column_names else arrow
@@ -236,25 +259,31 @@ class Table:
         return Table(arrow)
 
     def without(self, name: str) -> Table:
-        """This table without a column."""
+        """Return the table without a column."""
         return Table(self.arrow.drop_columns([name])) if self.has(name) else self
 
     def with_ids(self, name: str, rows: Rows) -> Table:
-        """This table with a column of ids in the place of that of the name."""
+        """Return the table with a column of id lists replaced."""
         return Table(self.arrow.set_column(self.names.index(name), name, _id_lists(rows)))
 
     def followed_by(self, other: Table) -> Table:
-        """The rows of this table and then those of another one of the same columns."""
+        """Return the rows of this table followed by those of another.
+
+        Both must have the same columns.
+        """
         import pyarrow as pa
 
         return Table(pa.concat_tables([self.arrow, other.arrow]).combine_chunks())
 
     def taken(self, rows: np.ndarray) -> Table:
-        """The table of some rows, in their order."""
+        """Return the table of some rows, in the given order."""
         return Table(self.arrow.take(rows).combine_chunks())
 
     def release(self) -> None:
-        """Lets go of the memory that texts in a temporary file take; they are read from there again once somebody looks."""
+        """Free the memory of texts in temporary files.
+
+        They are read from the file again when they are next needed.
+        """
         for column in self.arrow.columns:
             for part in column.chunks:
                 letters = part.buffers()[-1]
@@ -264,7 +293,7 @@ class Table:
 
     @cached_property
     def digest(self) -> str:
-        """The sha256 of its content in hex."""
+        """SHA-256 of the content, in hex."""
         digest = hashlib.sha256()
         for name in sorted(self.names):
             digest.update(f"{name} {len(self)}\n".encode())
@@ -283,7 +312,7 @@ class Table:
         return digest.hexdigest()
 
     def _bytes(self, name: str) -> Iterator[list[bytes]]:
-        """A column of texts in UTF-8, some thousands at a time."""
+        """Yield a text column in UTF-8, `TEXTS_HASHED` texts at a time."""
         column = self._flat(name).cast("large_binary")
         return (
             column[first : first + TEXTS_HASHED].to_pylist()
@@ -296,7 +325,9 @@ class Table:
 
 
 def joined(rows: Rows, texts: Sequence[str], between: str) -> Any:
-    """For each row the texts of its ids with `between` in between, an Arrow column.
+    """Join the texts of the ids of each row with `between`.
+
+    The result is an Arrow column.
 
     >>> from core.graph.columns import Rows, joined
     >>> joined(Rows.of([[1, 0], [], [2]]), ["Ann", "Bob", "Eve"], ", ").to_pylist()
@@ -305,7 +336,7 @@ def joined(rows: Rows, texts: Sequence[str], between: str) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    used, place = np.unique(rows.ids, return_inverse=True)  # of very many texts few are copied
+    used, place = np.unique(rows.ids, return_inverse=True)  # few of very many texts are copied
     words = pa.array([texts[one] for one in used.tolist()], pa.large_string()).take(pa.array(place))
     return pc.binary_join(
         pa.LargeListArray.from_arrays(pa.array(rows.indptr, pa.int64()), words),
@@ -314,12 +345,15 @@ def joined(rows: Rows, texts: Sequence[str], between: str) -> Any:
 
 
 def texts_of(blocks: Iterable[Any]) -> Any:
-    """One Arrow column of texts out of those that come block after block, in little more memory than it takes itself; of more than
-    `HELD_BYTES` in a temporary file, of which memory holds what is looked at. Raises StoreError where the disk has no room for that.
+    """Concatenate blocks of texts into one Arrow column, in little more memory than it takes.
+
+    If the texts have more than `HELD_BYTES` bytes, they go into a temporary file, of which only the
+    accessed pages are in memory. Raises StoreError if the disk has no room for it.
 
     >>> import pyarrow as pa
     >>> from core.graph.columns import texts_of
-    >>> texts_of(pa.array(block, pa.large_string()) for block in (["a", ""], [], ["bc"])).to_pylist()
+    >>> blocks = (["a", ""], [], ["bc"])
+    >>> texts_of(pa.array(block, pa.large_string()) for block in blocks).to_pylist()
     ['a', '', 'bc']
     """
     import pyarrow as pa
@@ -343,7 +377,8 @@ def texts_of(blocks: Iterable[Any]) -> Any:
             data = pa.py_buffer(file.read() if mapped is None else mapped)
     except OSError as error:
         raise StoreError(
-            f"Very many texts are joined in a temporary file, which cannot be written: {error.strerror or error}."
+            "Very many texts are joined in a temporary file, which cannot be written: "
+            f"{error.strerror or error}."
         ) from None
     if mapped is not None:
         MAPPED[data.address] = mapped
@@ -352,7 +387,10 @@ def texts_of(blocks: Iterable[Any]) -> Any:
 
 
 def advise(mapped: mmap.mmap, advice: str) -> None:
-    """Have the system follow an advice on a memory map, by its name in `mmap`; nothing on Windows, which takes none."""
+    """Give the system an advice on a memory map, by its name in `mmap`.
+
+    On Windows, which has no such call, this does nothing.
+    """
     if hasattr(mapped, "madvise"):
         mapped.madvise(getattr(mmap, advice))
 
@@ -367,10 +405,11 @@ def _id_lists(rows: Rows) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The tables of a graph, each None where it has none: a graph of triples has those of nodes and edges where its file said something of
-    them, a graph made of texts has chunks.
+    """Tables of a graph, each None if the graph does not have it.
 
-    Row `i` of `nodes` is node `i`, and row `i` of `edges` edge `i`. Chunks and communities have ids of their own: their rows.
+    A graph of triples has tables of nodes and edges if its source has attributes of them. A graph
+    made of texts has chunks. Row `i` of `nodes` is node `i`, and row `i` of `edges` is edge `i`.
+    Chunks and communities have their row numbers as ids.
     """
 
     nodes: Table | None = None
@@ -383,40 +422,48 @@ class Columns:
 
     @property
     def of_texts(self) -> bool:
-        """Whether they are those of a graph made of texts.
+        """True if the graph is made of texts.
 
         >>> from core.graph.columns import Columns, Table
-        >>> Columns(nodes=Table.of(type=["person"])).of_texts, Columns(chunks=Table.of(text=["One."])).of_texts
-        (False, True)
+        >>> Columns(nodes=Table.of(type=["person"])).of_texts
+        False
+        >>> Columns(chunks=Table.of(text=["One."])).of_texts
+        True
         """
         return self.chunks is not None or self.communities is not None
 
     def tables(self) -> Mapping[str, Table]:
-        """The tables that are there, by name."""
+        """Return the existing tables by name."""
         return {
             f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None
         }
 
     def replace(self, **tables: Table | None) -> Columns:
-        """These with other tables in the place of some."""
+        """Return the tables with some of them replaced."""
         return replace(self, **tables)
 
     @cached_property
     def digest(self) -> str:
-        """The sha256 of all tables in hex."""
+        """SHA-256 of all tables, in hex."""
         return hashlib.sha256(
             "\n".join(f"{name} {table.digest}" for name, table in self.tables().items()).encode()
         ).hexdigest()
 
     def save(self, folder: FilePath) -> None:
-        """Write each table into a folder, made for it."""
+        """Write each table into a folder, which is created."""
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in self.tables().items():
             table.save(folder / f"{name}.arrow")
 
     @classmethod
     def open(cls, folder: FilePath) -> Columns:
-        """The tables that lie in a folder. Raises StoreError for a damaged one."""
+        """Open the tables in a folder.
+
+        Raises
+        ------
+        StoreError
+            If a table is damaged.
+        """
         files = {f.name: folder / f"{f.name}.arrow" for f in fields(cls)}
         return cls(**{name: Table.open(file) for name, file in files.items() if file.exists()})
 

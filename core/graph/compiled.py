@@ -1,7 +1,8 @@
-"""Where numba keeps the compiled loops: a folder for each state of their sources.
+"""Cache folders of numba's compiled loops, one for each state of their sources.
 
-Left to itself, numba looks at the file of a loop alone. A loop that calls one of another file would then run what that file held
-before, and one whose arguments are of a class that has moved could not be loaded at all.
+By default numba looks only at the file that holds a loop. A loop that calls one of another file
+would then run the old code of that file. A loop with arguments of a class that has moved could not
+be loaded at all.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ PREFIX = "loops-"
 
 
 def keep_loops_by_source(folder: Path = HERE) -> None:
-    """Have numba keep compiled loops in a folder named after their sources.
+    """Make numba cache compiled loops by the state of their sources.
 
-    The folder lies beside the sources; below the person's folder where the install cannot be
-    written. Where neither can be, the loops are compiled in memory by each process. Folders of
-    earlier sources are removed. A folder that a person named in NUMBA_CACHE_DIR is left alone.
+    The cache folder is named by a digest of the sources. The folder lies in the `__pycache__` of
+    `folder`, or in the user's home folder of Hopscope if the installation is read-only. If neither
+    can be written, each process compiles the loops in memory. Folders of earlier sources are
+    removed. If NUMBA_CACHE_DIR is set, nothing is changed.
     """
     if "NUMBA_CACHE_DIR" in os.environ:
         return
@@ -38,7 +40,7 @@ def keep_loops_by_source(folder: Path = HERE) -> None:
 
 
 def _writable_place(folder: Path) -> Path | None:
-    """Return the first folder that can be written, made if need be; None if there is none."""
+    """Return the first folder that can be written, created if needed, or None."""
     name = f"{PREFIX}{_digest(folder)}"
     for parent in (lambda: folder / "__pycache__", lambda: home() / "compiled"):
         try:
@@ -55,7 +57,10 @@ def _writable_place(folder: Path) -> Path | None:
 
 
 def _compile_in_memory() -> None:
-    """Let `njit(cache=True)` compile without a cache, which numba refuses where nothing can be written."""
+    """Let `njit(cache=True)` compile without a cache.
+
+    Without this, numba raises an error where it can write no cache.
+    """
     from numba.core.dispatcher import Dispatcher
 
     # numba has no setting for it
@@ -63,7 +68,7 @@ def _compile_in_memory() -> None:
 
 
 def _digest(folder: Path) -> str:
-    """Of the names and contents of the files that hold compiled loops."""
+    """Digest of the names and contents of all files that hold compiled loops."""
     digest = hashlib.sha256()
     for file in sorted(folder.rglob("*.py")):
         content = file.read_bytes()

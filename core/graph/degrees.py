@@ -1,18 +1,23 @@
-"""Degrees in one byte a node: a search that asks for those of all it touches finds them close together.
+"""Node degrees stored in one byte each.
 
-The offsets of a graph tell a degree by two numbers each way, on two pages of two files. A byte spares both: of the few nodes
-with `MANY` edges or more the offsets are asked.
+The offsets of a graph give a degree by two numbers for each direction, on two pages of two files. A
+search that needs the degrees of all nodes it touches finds the bytes close together. Only for the
+few nodes with `MANY` edges or more must the offsets be read.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-MANY, PART = 255, 1 << 22  # nodes counted at a time
+# MANY: largest degree that a byte can hold; it stands for all degrees from there on.
+# PART: number of nodes whose degrees are counted at a time, to bound the memory.
+MANY, PART = 255, 1 << 22
 
 
 def degree_bytes(out_indptr: np.ndarray, in_indptr: np.ndarray) -> np.ndarray:
-    """How many edges each node has both ways, a self-loop counted twice: uint8 [n], `MANY` for as many or more.
+    """Return the degree of each node in both directions, capped at `MANY`, uint8 [n].
+
+    A self-loop counts twice.
 
     >>> from core.graph.degrees import degree_bytes
     >>> degree_bytes(np.array([0, 2, 300]), np.array([0, 1, 1])).tolist()  # 2 out and 1 in; 298 out

@@ -1,4 +1,8 @@
-"""What sets two graphs of the same texts apart: entities and links that only one of them has, and names that may mean the same."""
+"""Differences between two graphs of the same texts.
+
+These are the entities and links that only one graph has, and pairs of names that may mean the same
+entity.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +13,21 @@ import numpy as np
 from core.graph.protocol import KnowledgeGraph
 from core.languages.spelling import unaccented
 
-COMPARED = 2000  # names of each graph alone, those with the most relations, that are held against each other
-ALIKE = 88.0  # of 100, from which on two names may mean the same
+# Number of names per graph that are compared for similarity: those that only this graph has, the
+# ones with the highest degree first.
+COMPARED = 2000
+# Similarity, of 100, from which on two names may mean the same entity.
+ALIKE = 88.0
 
 
 @dataclass(frozen=True, eq=False)
 class Missing:
-    """What one graph has and the other lacks: `nodes` (int64 ids, those with the most relations first), and how many `links`, pairs of
-    entities that a relation joins, of which both ends are in the other graph (`between`) or not."""
+    """Nodes and links that one graph has and the other lacks.
+
+    `nodes` are int64 ids in descending order of degree. `links` is the number of pairs of entities
+    that are connected in this graph alone. `between` is the number of those pairs whose two
+    entities are both in the other graph.
+    """
 
     nodes: np.ndarray
     links: int
@@ -25,10 +36,11 @@ class Missing:
 
 @dataclass(frozen=True, eq=False)
 class GraphDifference:
-    """Two graphs held against each other by the names of their nodes, in which case, accents and blanks do not count.
+    """Comparison of two graphs by the names of their nodes.
 
-    `nodes` and `links` are how many both have. `alike` are pairs of nodes, one that only the first graph has and one that only the second
-    has, whose names nearly agree, with how much of 100.
+    Case, accents and spaces are ignored. `nodes` and `links` are the numbers of nodes and links
+    that both graphs have. `alike` holds pairs of nodes with similar names and the similarity (of
+    100). The first node of a pair is only in the first graph, the second only in the second graph.
     """
 
     nodes: int
@@ -39,7 +51,10 @@ class GraphDifference:
 
 
 def graph_difference(first: KnowledgeGraph, second: KnowledgeGraph) -> GraphDifference:
-    """How two graphs differ. Of names that only one has, the 2,000 with the most relations are looked at for `alike`.
+    """Compare two graphs by the names of their nodes.
+
+    Of the names that only one graph has, the 2,000 with the highest degree are considered for
+    `alike`.
 
     >>> from core.graph.difference import graph_difference
     >>> found = graph_difference(toy, toy)
@@ -70,15 +85,22 @@ def graph_difference(first: KnowledgeGraph, second: KnowledgeGraph) -> GraphDiff
 
 @dataclass(frozen=True, eq=False)
 class Union:
-    """Some nodes of two graphs, those of one name once: for each graph the name of each, empty where it lacks it, and the pairs of them
-    (by place, the lesser first) that it joins."""
+    """Nodes of two graphs, in which nodes of the same name are counted once.
+
+    `names` holds for each graph the name of each node, empty if the graph lacks it. `pairs` holds
+    for each graph the pairs of nodes that it connects, as positions in `names`, the smaller one
+    first.
+    """
 
     names: tuple[list[str], list[str]]
     pairs: tuple[set[tuple[int, int]], set[tuple[int, int]]]
 
 
 def union(first: KnowledgeGraph, second: KnowledgeGraph, most: int) -> Union:
-    """The `most` nodes of two graphs with the largest shares of their graphs' relations, those of one name counted together.
+    """Return the `most` nodes with the largest share of their graph's relations.
+
+    The share of a node is its degree divided by the sum of all degrees of its graph. Nodes of both
+    graphs with the same name are one node, and their shares are added.
 
     >>> from core.graph.difference import union
     >>> both = union(toy, toy, 3)
@@ -108,7 +130,9 @@ def union(first: KnowledgeGraph, second: KnowledgeGraph, most: int) -> Union:
 
 
 def name_key(name: str) -> str:
-    """Return a name as two graphs are compared by: without case, typography, accents and marks around its words.
+    """Return a name in the form in which names of two graphs are compared.
+
+    Case, typography, accents and punctuation around words are removed.
 
     >>> from core.graph.difference import name_key
     >>> name_key("  Émile  ZOLA. "), name_key("O’Brien") == name_key("o'brien"), name_key("北京")
@@ -119,7 +143,7 @@ def name_key(name: str) -> str:
 
 
 def _links(graph: KnowledgeGraph, keys: list[str]) -> set[tuple[str, str]]:
-    """The pairs of names that an edge joins, whichever way, without loops."""
+    """Pairs of different names that an edge connects in either direction."""
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
     pairs = ((keys[head], keys[tail]) for head, tail in zip(heads.tolist(), tails.tolist()))
     return {(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]}
@@ -128,7 +152,10 @@ def _links(graph: KnowledgeGraph, keys: list[str]) -> set[tuple[str, str]]:
 def _alike(
     first: KnowledgeGraph, second: KnowledgeGraph, a: Missing, b: Missing
 ) -> tuple[tuple[int, int, float], ...]:
-    """For nodes that only one graph has the most alike one that only the other has, the most alike pairs first; each node once."""
+    """Pair similar names that only one graph has, the most similar pairs first.
+
+    Each node is in at most one pair.
+    """
     from rapidfuzz import fuzz, process
 
     left, right = a.nodes[:COMPARED], b.nodes[:COMPARED]

@@ -1,4 +1,7 @@
-"""A graph with something taken away, merged or renamed, beside the one on disk, which stays as it is."""
+"""Edited copies of a graph, with parts removed, merged or renamed.
+
+The graph on disk stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,23 @@ from core.graph.building.build import edge_arrays
 from core.graph.columns import Columns, Rows, Table
 from core.graph.store import Graph, slices
 
-LARGEST = 5_000_000  # edges of a graph that is arranged anew within a question
-# how many names an edit of each kind has
+# Largest number of edges of a graph that can be edited within a question.
+LARGEST = 5_000_000
+# Number of names that an edit of each kind takes.
 NAMES = {"node": 1, "edge": 3, "passage": 1, "merge": 2, "rename": 2}
 
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of a graph, by names, so that it means the same on every graph of the same source.
+    """One change of a graph.
 
-    `node`: its name, taken away with its edges. `edge`: head, relation, tail. `passage`: the id of a document, taken away with all that
-    comes from it alone. `merge`: a name, whose edges go to the second. `rename`: a name, and the new one.
+    It refers to names, so it means the same on every graph of the same source. The kinds and their
+    names:
+    - `node`: the name of a node, which is removed with its edges;
+    - `edge`: head, relation and tail of an edge, which is removed;
+    - `passage`: the id of a document, which is removed with everything that comes from it alone;
+    - `merge`: the name of a node, whose edges move to the node of the second name;
+    - `rename`: the name of a node and its new name.
 
     >>> from core.graph.edits import Edit
     >>> Edit.read(Edit("edge", ("A", "r0", "B")).written()).words
@@ -45,28 +54,37 @@ class Edit:
 
     @property
     def name(self) -> str:
-        """What it changes, for a person."""
+        """Name of the changed part, for display."""
         return " -> ".join(self.names) if self.kind == "edge" else self.names[0]
 
     @property
     def removes(self) -> bool:
-        """Whether it takes something away; a merge and a rename do not."""
+        """True if the edit removes something, which a merge and a rename do not."""
         return self.kind not in ("merge", "rename")
 
     @property
     def words(self) -> str:
-        """What it does, for a person: `without Ann`, `with Ann merged into Bea`."""
+        """Description of the edit for display: `without Ann`, `with Ann merged into Bea`."""
         if not self.removes:
-            return f"with {self.names[0]} {'merged into' if self.kind == 'merge' else 'renamed to'} {self.names[1]}"
+            return (
+                f"with {self.names[0]} {'merged into' if self.kind == 'merge' else 'renamed to'} "
+                f"{self.names[1]}"
+            )
         return f"without {'the passage ' if self.kind == 'passage' else ''}{self.name}"
 
     def written(self) -> str:
-        """Its text for addresses and files, which `read` reads."""
+        """Return the edit as JSON text for addresses and files, which `read` parses."""
         return json.dumps([self.kind, *self.names], ensure_ascii=False)
 
     @classmethod
     def read(cls, text: str) -> Edit:
-        """The edit of a text. Raises BadInput for what is none."""
+        """Parse an edit from its JSON text.
+
+        Raises
+        ------
+        BadInput
+            If the text is no edit.
+        """
         try:
             kind, *names = json.loads(text)
         except (ValueError, TypeError):
@@ -76,8 +94,11 @@ class Edit:
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Where an edited graph comes from: for each of its nodes, edges, chunks and communities the row in `graph`, and which of its nodes and
-    edges read otherwise than there."""
+    """Origin of the rows of an edited graph.
+
+    Each array of ids gives, for every row of the edited graph, its row in `graph`. The flags mark
+    nodes and edges whose name or text differs from the one there.
+    """
 
     graph: Graph
     nodes: np.ndarray  # int64 [nodes]
@@ -89,7 +110,7 @@ class Origin:
 
 
 def carried(names: Iterable[str], edits: Iterable[Edit]) -> tuple[str, ...]:
-    """What nodes of these names are called after the edits; those that are taken away are left out.
+    """Return the names that nodes have after the edits, without those of removed nodes.
 
     >>> from core.graph.edits import Edit, carried
     >>> carried(("A", "B", "C"), (Edit("node", ("B",)), Edit("rename", ("C", "D"))))
@@ -105,12 +126,17 @@ def carried(names: Iterable[str], edits: Iterable[Edit]) -> tuple[str, ...]:
 
 
 def edited(graph: Graph, edits: Sequence[Edit]) -> Graph:
-    """The graph (or that which it was edited from) after these edits, one after the other, in memory.
+    """Return the graph after these edits, in memory.
 
-    `edited_from` says where its rows come from. What an edit names and the graph has not is left as it is. Nodes and edges keep their
-    order, so that ties fall as before.
+    The edits are applied one after the other. If `graph` is an edited graph itself, they are
+    applied to its original. An edit whose names the graph does not have changes nothing.
+    `edited_from` of the result maps its rows to the original. Nodes and edges keep their order, so
+    that ties are broken as before.
 
-    Raises BadInput for a graph of more than `LARGEST` edges.
+    Raises
+    ------
+    BadInput
+        If the graph has more than `LARGEST` edges.
 
     >>> from core.graph.edits import Edit, edited
     >>> without = edited(toy, [Edit("node", ("C",))])
@@ -122,13 +148,17 @@ def edited(graph: Graph, edits: Sequence[Edit]) -> Graph:
     graph = graph if graph.edited_from is None else graph.edited_from.graph
     if graph.n_edges > LARGEST:
         raise BadInput(
-            f"“{graph.name}” is too large to be changed for one question; at most {LARGEST:,} triples can be."
+            f"“{graph.name}” is too large to be changed for one question; at most {LARGEST:,} "
+            "triples can be."
         )
     return graph.derived.once("edited", tuple(edits), lambda: _Editing(graph).after(edits))
 
 
 def unmatched(graph: Graph, edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Those of the edits, done one after the other, that name what the graph has not."""
+    """Return those of the edits whose names the graph does not have.
+
+    The edits are applied one after the other, so an earlier edit may remove a name of a later one.
+    """
     every = tuple(edits)
 
     def make() -> tuple[Edit, ...]:
@@ -139,7 +169,7 @@ def unmatched(graph: Graph, edits: Iterable[Edit]) -> tuple[Edit, ...]:
 
 
 class _Editing:
-    """The rows of a graph that are left, and what they are by now."""
+    """Remaining rows of a graph while edits are applied to it."""
 
     def __init__(self, graph: Graph):
         self._graph = graph
@@ -152,15 +182,15 @@ class _Editing:
             np.zeros(graph.n_nodes, bool),
             np.zeros(graph.n_edges, bool),
         )
-        self._names: dict[int, str] = {}  # of renamed nodes
-        self._merged: dict[int, list[int]] = {}  # nodes merged into a node
+        self._names: dict[int, str] = {}  # new names of renamed nodes
+        self._merged: dict[int, list[int]] = {}  # nodes that were merged into a node
 
     def apply(self, edit: Edit) -> bool:
-        """Carry out an edit; whether the graph has what it names."""
+        """Apply an edit and return whether the graph has its names."""
         return getattr(self, f"_{edit.kind}")(*edit.names)
 
     def after(self, edits: Sequence[Edit]) -> Graph:
-        """The graph after the edits."""
+        """Apply the edits and return the resulting graph."""
         for edit in edits:
             self.apply(edit)
         return self._made(
@@ -219,7 +249,7 @@ class _Editing:
         return True
 
     def _bare(self, rows: Rows) -> np.ndarray:
-        """bool [rows]: which came from chunks, all of which are taken away."""
+        """Mark the rows that came from chunks of which all are removed, bool [rows]."""
         left = np.concatenate([[0], np.cumsum(self._chunks[rows.ids])])
         return (np.diff(rows.indptr) > 0) & (left[rows.indptr[1:]] == left[rows.indptr[:-1]])
 
@@ -257,7 +287,8 @@ class _Editing:
         triples = np.stack([heads, relations, tails])[:, order]
         fresh = np.ones(len(order), bool)
         fresh[1:] = (np.diff(triples) != 0).any(0)
-        edges = left[order][fresh]  # of those that a merge made alike the first
+        # A merge can make edges equal. Only the first of equal edges stays.
+        edges = left[order][fresh]
         columns, communities = self._columns(nodes, edges)
         rows = nodes, edges, np.flatnonzero(self._chunks), communities
         edited_from = Origin(graph, *rows, self._new_nodes[nodes], self._new_edges[edges])
@@ -276,7 +307,7 @@ class _Editing:
         )
 
     def _spelled(self, nodes: np.ndarray) -> dict[str, np.ndarray]:
-        """The names of the nodes that are left, and their order."""
+        """Return the arrays of the names of the remaining nodes and of their order."""
         graph = self._graph
         if not graph.numbered and not self._names:
             rows, letters = slices(graph.name_offsets, nodes)
@@ -294,7 +325,7 @@ class _Editing:
         )
 
     def _columns(self, nodes: np.ndarray, edges: np.ndarray) -> tuple[Columns, np.ndarray]:
-        """The tables of what is left, and the rows of the communities that are."""
+        """Return the tables of the remaining rows, and the rows of the remaining communities."""
         columns, tables = self._graph.columns, dict[str, Table | None]()
         for name, rows in {"nodes": nodes, "edges": edges}.items():
             table = getattr(columns, name)
@@ -330,7 +361,7 @@ class _Editing:
         return table
 
     def _joined(self, table: Table, nodes: np.ndarray) -> Table:
-        """The table of nodes in which those that others were merged into have the chunks and descriptions of these too."""
+        """Add the chunks and descriptions of merged nodes to their target nodes."""
         source, fresh = self._graph.columns.nodes, dict[str, list[Any]]()
         assert source is not None  # the table is a part of it
         groups = {

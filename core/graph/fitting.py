@@ -1,4 +1,4 @@
-"""Whether the arrays of a store fit each other."""
+"""Checks that the arrays of a graph store fit each other."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ import numpy as np
 if TYPE_CHECKING:
     from core.graph.store import Graph
 
-IDS_UP_TO = (
-    1_000_000  # triples of a store without digests whose ids are all looked at when it is opened
-)
+# Largest number of triples for which `check_ids` reads all ids when a store without digests is
+# opened.
+IDS_UP_TO = 1_000_000
 
 
 def check_sizes(graph: Graph) -> None:
-    """Raises ValueError where the arrays do not fit each other; looks at their ends only, so costs nothing."""
+    """Raise ValueError if the lengths of the arrays do not fit each other.
+
+    Only the lengths and the last entries are read, so this takes no time.
+    """
     n, m, tables = graph.n_nodes, graph.n_edges, graph.columns.tables()
     named = 0 if graph.numbered else n
     sizes = {"heads": m, "relations": m, "in_edges": m, "in_heads": m, "in_indptr": n + 1}
@@ -35,7 +38,11 @@ def check_sizes(graph: Graph) -> None:
 
 
 def check_ids(graph: Graph) -> None:
-    """Raises ValueError where offsets or ids lead out of the arrays; for stores written without digests, as far as that takes no time."""
+    """Raise ValueError if an offset or an id points outside of its array.
+
+    This is for stores written without digests. Stores of more than `IDS_UP_TO` triples are not
+    checked, because it would take too long.
+    """
     n, m = graph.n_nodes, graph.n_edges
     if m > IDS_UP_TO:
         return

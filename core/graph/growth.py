@@ -1,4 +1,4 @@
-"""How a graph of texts grows chunk by chunk, and what one chunk adds to it."""
+"""Growth of a text graph chunk by chunk, and the additions of each chunk."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ from core.graph.texts import chunks_of, n_chunks
 
 @dataclass(frozen=True, eq=False)
 class ChunkAdds:
-    """What the chunk in one row says: the `fresh` nodes, which no earlier chunk names, the `known` ones, which merge with those, and the
-    edges, fresh and known; int64 ids, nodes with the most relations first."""
+    """Nodes and edges that one chunk mentions, split into new and already known ones.
+
+    `fresh` are the nodes that no earlier chunk mentions. `known` are the nodes that an earlier
+    chunk mentions too, into which the chunk's mentions are merged. The same holds for the edges.
+    All are int64 ids. Nodes are ordered by descending degree.
+    """
 
     fresh: np.ndarray
     known: np.ndarray
@@ -23,11 +27,13 @@ class ChunkAdds:
 
 
 class Growth:
-    """A graph by the order of its chunks. What no chunk names counts as there from the beginning.
+    """A text graph in the order of its chunks.
+
+    Nodes and edges that no chunk mentions count as present from the beginning.
 
     >>> from core.graph.growth import Growth
     >>> growth = Growth(story)
-    >>> growth.nodes.tolist(), growth.edges.tolist()  # how many there are after each of its four chunks
+    >>> growth.nodes.tolist(), growth.edges.tolist()  # after each of its four chunks
     ([2, 4, 5, 5], [1, 3, 4, 4])
     >>> story.names(growth.adds(1).fresh), story.names(growth.adds(1).known)
     (['Cratchit', 'Fred'], ['Scrooge'])
@@ -39,20 +45,23 @@ class Growth:
 
     @cached_property
     def nodes(self) -> np.ndarray:
-        """How many nodes there are after each chunk, int64 [chunks]."""
+        """Number of nodes after each chunk, int64 [chunks]."""
         return self._sizes("nodes")
 
     @cached_property
     def edges(self) -> np.ndarray:
-        """How many edges there are after each chunk, int64 [chunks]."""
+        """Number of edges after each chunk, int64 [chunks]."""
         return self._sizes("edges")
 
     def first(self, what: str) -> np.ndarray:
-        """The row of the first chunk that tells of each of the “nodes” or “edges”, int64; -1 of those that none tells of."""
+        """Row of the first chunk that mentions each of the “nodes” or “edges”.
+
+        The result is int64, with -1 if no chunk does.
+        """
         return self._first[what]
 
     def adds(self, row: int) -> ChunkAdds:
-        """What the chunk in this row says."""
+        """Return the nodes and edges that the chunk in this row mentions."""
         nodes, edges = (
             chunks_of(self._graph, what).inverse(self._chunks)[row] for what in ("nodes", "edges")
         )
@@ -69,7 +78,10 @@ class Growth:
 
 
 def _first(graph: KnowledgeGraph, what: str) -> np.ndarray:
-    """The row of the first chunk that tells of each node or edge, int64; -1 of those that none tells of."""
+    """Row of the first chunk that mentions each node or edge.
+
+    The result is int64, with -1 if no chunk does.
+    """
     rows = chunks_of(graph, what)
     found = np.full(len(rows), -1, np.int64)
     some = np.flatnonzero(rows.counts)

@@ -1,7 +1,8 @@
-"""Compiled loops over the arrays of a graph. They hold no lock on the interpreter, so threads may call them at once.
+"""Compiled loops over the arrays of a graph.
 
-`way` says which edges a step may use: 1 along the triple, 2 against it, 3 both. The links of a graph are the tuple
-(out_indptr, tails, in_indptr, in_heads).
+They release Python's global lock, so several threads may run them at once. `way` says along which
+edges a step may go: 1 from head to tail, 2 from tail to head, 3 both. The adjacency of a graph is
+the tuple (out_indptr, tails, in_indptr, in_heads).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def _degree(node, way, out_indptr, in_indptr):
 
 @njit(cache=True, nogil=True, inline="always")
 def _gather(node, values, way, out_indptr, tails, in_indptr, in_heads):
-    """The sum of `values` over the nodes from which a step leads to `node`."""
+    """Sum of `values` over the nodes from which a step leads to `node`."""
     total = 0.0
     if way & 1:
         for at in range(in_indptr[node], in_indptr[node + 1]):
@@ -41,9 +42,11 @@ def _gather(node, values, way, out_indptr, tails, in_indptr, in_heads):
 def power_iterate(
     estimate, residual, damping, tolerance, rounds, way, out_indptr, tails, in_indptr, in_heads
 ):
-    """Adds to `estimate` what `residual` will become, by pushing all nodes at once until at most `tolerance` is left.
+    """Add the PageRank of `residual` to `estimate` by power iteration.
 
-    False where that takes more than so many rounds: call it again to go on.
+    Each round pushes the residual of all nodes at once. The loop stops when the residual sums up to
+    at most `tolerance`. Returns False if that takes more than `rounds` rounds. A further call with
+    the same arrays then goes on.
     """
     n = len(estimate)
     spread = np.empty(n)
@@ -67,14 +70,21 @@ def power_iterate(
 def conjugate_gradient(
     estimate, residual, work, sizes, damping, tolerance, rounds, out_indptr, tails, in_indptr
 ):
-    """Adds to `estimate` what `residual` will become, both directions: x of (I - damping A D^-1) x = (1 - damping) residual.
+    """Add the PageRank of `residual` to `estimate` by conjugate gradients.
 
-    With w = D^-1 x that is (D - damping A) w = (1 - damping) residual, symmetric and positive, so conjugate gradients with
-    the degrees as preconditioner apply: about a third of the rounds of a power iteration. Each round walks the out-edges
-    once, for both ends. Stops when the error summed over all nodes is at most `tolerance`. Uses up `residual`.
+    Steps go in both directions. The solution is x of (I - damping A D^-1) x = (1 - damping)
+    residual.
+    With w = D^-1 x it becomes (D - damping A) w = (1 - damping) residual.
+    This matrix is symmetric and positive definite, so conjugate gradients apply, with the degrees
+    as preconditioner. They take about a third of the rounds of a power iteration. Each round walks
+    the out-edges once, for both ends.
 
-    `work` is float64 [3, n], `sizes` float64 [2], below zero at first. False where that takes more than so many rounds: call it
-    again with the same arrays to go on.
+    The loop stops when the error summed over all nodes is at most `tolerance`. `residual` is
+    overwritten.
+
+    `work` is float64 [3, n] and `sizes` float64 [2], both kept between calls; `sizes` holds
+    negative numbers at the first call. Returns False if more than `rounds` rounds are needed. A
+    further call with the same arrays then goes on.
     """
     n = len(estimate)
     degree, course, image = work[0], work[1], work[2]
@@ -119,12 +129,16 @@ def conjugate_gradient(
 
 @njit(cache=True, nogil=True)
 def fill_scores(scores, found, damping, way, out_indptr, tails, in_indptr, in_heads):
-    """Gives each found node without a score what flows to it from nodes before it, never nothing. Changes `scores`."""
+    """Give each found node without a score the mass from its scored neighbours.
+
+    `scores` is changed in place. A filled score is always above zero.
+    """
     for node in found:
         if scores[node] > 0.0:
             continue
         total = 0.0
-        # steps to the node: triples into it along them, out of it against them
+        # Steps that lead to the node: from heads to it along triples, from tails to it against
+        # them.
         for side in range(2):
             if not way & (side + 1):
                 continue
@@ -138,14 +152,16 @@ def fill_scores(scores, found, damping, way, out_indptr, tails, in_indptr, in_he
 
 @njit(cache=True, nogil=True)
 def smooth(states, rows, nodes, indptr, near, alpha, alone):
-    """float64 [n, d]: of each node its own state, that in row `rows[i]` of `states`, with those of its neighbours among the nodes.
+    """Mix the state of each node with the mean of its neighbours' states.
 
-    (1 - alpha) times its own and alpha times the mean of theirs, each with the weight 1 / its degree; `alone` times its own where there
-    is none.
+    The result is (1 - alpha) times the node's own state plus alpha times the mean over its
+    neighbours among `nodes`, each weighted by 1 / its degree. A node without such neighbours gets
+    `alone` times its own state. The state of `nodes[i]` is in row `rows[i]` of `states`.
     """
     n, width = len(nodes), states.shape[1]
     mixed, beside, weights = np.empty((n, width)), np.empty(n, np.int64), np.empty(n)
-    places = np.zeros(len(indptr) - 1, np.int32)  # of the nodes, from 1 on
+    # Row of each node of `nodes`, counted from 1; 0 for other nodes.
+    places = np.zeros(len(indptr) - 1, np.int32)
     for row in range(n):
         places[nodes[row]] = row + 1
     for row in range(n):
@@ -169,13 +185,16 @@ def smooth(states, rows, nodes, indptr, near, alpha, alone):
 
 @njit(cache=True, nogil=True)
 def structure(nodes, indptr, near):
-    """The neighbours of ranked nodes that are none of them, int64, and how each of them lies there, float64.
+    """Return the neighbours of ranked nodes, and a structural score of each.
 
-    1 - (r - 1) / (n - 1), r the rank of the best of the n nodes that it lies beside, and (a - 1) / (min(degree, n) - 1), a how many of
-    them it lies beside; a part whose divisor is 0 counts 0.
+    Neighbours that are ranked nodes themselves are left out. The ids are int64, the scores float64.
+    A score is the sum of two parts, and a part whose divisor is 0 counts as 0:
+    - 1 - (r - 1) / (n - 1), where r is the rank of the best adjacent node of the n ranked ones;
+    - (a - 1) / (min(degree, n) - 1), where a is the number of ranked nodes adjacent to it.
     """
     n, steps = len(nodes), 0
-    places = np.zeros(len(indptr) - 1, np.int32)  # of neighbours, from 1 on; -1 for the nodes
+    # Position of each neighbour in `found`, counted from 1; -1 for the ranked nodes.
+    places = np.zeros(len(indptr) - 1, np.int32)
     for node in nodes:
         places[node] = -1
         steps += indptr[node + 1] - indptr[node]
@@ -200,8 +219,13 @@ def structure(nodes, indptr, near):
 
 @njit(cache=True, nogil=True)
 def fewest_links(target, weights, indptr, near):
-    """float64 [n]: of the ways from each node to `target` with the fewest links the least sum of the weights passed, those of the target
-    excepted; infinite where there is none. One breadth-first search over neighbours `near`, of node v from indptr[v] on."""
+    """Least sum of node weights on a shortest path from each node to `target`.
+
+    The result is float64 [n]. Of all paths with the fewest links, the one with the least sum of
+    weights counts. The weight of `target` itself is left out. Nodes that cannot reach it get
+    infinity. One breadth-first search does it; the neighbours of node v are
+    `near[indptr[v]:indptr[v + 1]]`.
+    """
     n = len(indptr) - 1
     sums, links = np.full(n, np.inf), np.full(n, -1)
     queue = np.empty(n, np.int64)

@@ -1,16 +1,21 @@
-"""The one order of everything ranked (best score first, equal scores by id), and that of names, by which ids are given."""
+"""Order of ranked results and of node names.
+
+Results are ordered by descending score, then by id.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-ROUNDED_BITS = (
-    16  # of the 52 of a float64: scores that agree to about 1e-11 of their size count as equal
-)
+# Of the 52 bits of a float64's fraction. Scores that differ by about 1e-11 of their size or less
+# count as equal.
+ROUNDED_BITS = 16
 
 
 def top_k(ids: np.ndarray, scores: np.ndarray, keep: int) -> tuple[np.ndarray, np.ndarray]:
-    """The `keep` best (ids, scores) by (-score, id).
+    """Return the `keep` best ids and their scores.
+
+    They are ordered by descending score, then by id.
 
     >>> from core.graph.order import top_k
     >>> ids, scores = top_k(np.array([3, 1, 2]), np.array([0.5, 0.9, 0.5]), 2)
@@ -19,7 +24,7 @@ def top_k(ids: np.ndarray, scores: np.ndarray, keep: int) -> tuple[np.ndarray, n
     """
     if keep <= 0:
         return ids[:0], scores[:0]
-    if len(ids) > 2 * keep:  # with fewer, to sort them all is quicker
+    if len(ids) > 2 * keep:  # with fewer, sorting all of them is quicker
         bar = np.partition(scores, len(scores) - keep)[len(scores) - keep]
         ids, scores = ids[scores >= bar], scores[scores >= bar]
     order = np.lexsort((ids, -scores))[:keep]
@@ -27,7 +32,9 @@ def top_k(ids: np.ndarray, scores: np.ndarray, keep: int) -> tuple[np.ndarray, n
 
 
 def steady(scores: np.ndarray) -> np.ndarray:
-    """The scores with their last bits rounded off, so that noise of arithmetic does not decide between equals.
+    """Round off the last bits of scores.
+
+    Floating-point noise then does not decide between ties.
 
     >>> from core.graph.order import steady
     >>> a, b = steady(np.array([0.1 + 0.2, 0.3]))
@@ -40,7 +47,11 @@ def steady(scores: np.ndarray) -> np.ndarray:
 
 
 def in_name_order(names: list[str]) -> tuple[list[str], np.ndarray]:
-    """The names by code points, as by the bytes of UTF-8, and for each as it was given its place there (int64).
+    """Sort names by code points, which is also the order of their UTF-8 bytes.
+
+    Returns
+    -------
+    The sorted names, and for each name of the input its position among them, int64.
 
     >>> from core.graph.order import in_name_order
     >>> names, places = in_name_order(["b", "c", "a"])

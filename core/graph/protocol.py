@@ -1,4 +1,4 @@
-"""The questions that a knowledge graph answers."""
+"""Interface of a knowledge graph, with the methods that all stores share."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ from core.types import Direction, Path
 
 
 class Steps(NamedTuple):
-    """Steps from some nodes: the place of the node each starts at, where it leads, its edge and relation, and whether it
-    runs along the triple. Five arrays of one length."""
+    """Steps from some nodes to their neighbours, as five arrays of one length.
+
+    `rows` is the position of the start node in the request, `nodes` the node that the step leads
+    to. `edges` and `relations` are the edge and its relation. `forward` is True if the step goes
+    from head to tail.
+    """
 
     rows: np.ndarray  # int64
     nodes: np.ndarray  # int64
@@ -28,8 +32,13 @@ class Steps(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """Counts of a whole graph: each degree that occurs and at how many nodes, the triples of each relation, the best
-    connected nodes by (-degree, id), and the self-loops (None where the graph is too large to count them)."""
+    """Counts over a whole graph.
+
+    `degrees` are the degrees that occur, `nodes` the number of nodes of each, and `relations` the
+    number of triples of each relation. `busiest` are the nodes with the highest degrees, ordered by
+    (-degree, id). `loops` is the number of self-loops, or None if the graph is too large to count
+    them.
+    """
 
     degrees: np.ndarray  # int64, ascending
     nodes: np.ndarray  # int64
@@ -39,8 +48,11 @@ class Shape(NamedTuple):
 
 
 class Fetched(NamedTuple):
-    """What was fetched of a database for a question: the names of the nodes that it starts from, and sentences on what is here and what was
-    left out."""
+    """Part of a database that was fetched for a question.
+
+    `starts` are the names of the nodes from which the fetch started. `sentences` tell the user how
+    much was fetched and what was left out.
+    """
 
     starts: tuple[str, ...]
     sentences: tuple[str, ...]
@@ -54,23 +66,35 @@ class Fetched(NamedTuple):
 class KnowledgeGraph(Protocol):
     """A directed multigraph of triples with integer ids for nodes, relations and edges.
 
-    Edge `e` is a triple (head, relation, tail); ids ascend by (head, relation, tail), so that a list of edges by id is the
-    same in every store of the same triples. What stands first must be given by each store; the rest follows from it.
+    Edge `e` is a triple (head, relation, tail). Edge ids ascend by (head, relation, tail), so a
+    list of edges by id is the same in every store of the same triples. A store implements the
+    attributes and methods whose body is `...`; the others are derived from them.
     """
 
     name: str
-    digest: str  # the sha256 of the content in hex
-    direction: Direction  # the way a search should run where an instance leaves it to the graph
+    # SHA-256 of the content, in hex.
+    digest: str
+    # Direction of searches for which an instance does not choose one.
+    direction: Direction
     relation_names: tuple[str, ...]
-    folder: FilePath | None  # where it lies, None for one in memory only
-    edited_from: Any = None  # of one with something taken away where its rows come from (`core.graph.edits.Origin`), else None
-    live: Any = None  # of a database of which nothing is here yet what fetches of it (`core.databases.live.Live`), else None
-    fetched: Fetched | None = None  # of what was fetched of such a database, else None
-    columns: Columns = columns.NONE  # what a graph made of texts carries beside its triples
+    # Folder of the store; None if the graph is only in memory.
+    folder: FilePath | None
+    # For an edited graph, the origin of its rows (`core.graph.edits.Origin`); else None.
+    edited_from: Any = None
+    # For a database of which nothing is loaded yet, the object that fetches parts of it
+    # (`core.databases.live.Live`); else None.
+    live: Any = None
+    # For a graph that was fetched from such a database, a description of the fetch; else None.
+    fetched: Fetched | None = None
+    # Tables of nodes, edges, chunks and communities that the graph carries besides its triples.
+    columns: Columns = columns.NONE
 
     @cached_property
     def derived(self) -> Derived:
-        """What was derived from this graph in this process: its names made searchable, indexes read, arrangements; gone with it."""
+        """Cache of values computed from this graph in this process, such as search indexes.
+
+        It lives as long as the graph object.
+        """
         return Derived()
 
     @property
@@ -80,7 +104,7 @@ class KnowledgeGraph(Protocol):
     def n_edges(self) -> int: ...
 
     def names(self, nodes: Iterable[int]) -> list[str]:
-        """The names of several nodes, in their order.
+        """Return the names of several nodes, in their order.
 
         >>> toy.names([0, 4])
         ['A', 'E']
@@ -88,7 +112,7 @@ class KnowledgeGraph(Protocol):
         ...
 
     def nodes_named(self, name: str) -> tuple[int, ...]:
-        """The nodes of this very name, ascending.
+        """Return the ids of the nodes with exactly this name, ascending.
 
         >>> toy.nodes_named("C")
         (2,)
@@ -96,7 +120,9 @@ class KnowledgeGraph(Protocol):
         ...
 
     def degrees(self, nodes: np.ndarray, direction: str = "both") -> np.ndarray:
-        """The number of edges at each node, int64; in `both`, a self-loop counts twice.
+        """Return the number of edges at each node, int64.
+
+        With `both`, a self-loop counts twice.
 
         >>> toy.degrees(np.array([0, 3])).tolist()  # A>B A>C C>A E>A; C>D and the loop D>D twice
         [4, 3]
@@ -104,7 +130,10 @@ class KnowledgeGraph(Protocol):
         ...
 
     def steps_from(self, nodes: np.ndarray, direction: str = "both") -> Steps:
-        """Every step from the nodes: those along triples first, node by node as they are given, each by ascending edge.
+        """Return every step from the nodes.
+
+        Steps from head to tail come first. Within each part, they are in the order of the given
+        nodes, then by ascending edge.
 
         >>> steps = toy.steps_from(np.array([1]))  # B>C, and A>B backward
         >>> steps.nodes.tolist(), steps.edges.tolist(), steps.forward.tolist()
@@ -113,7 +142,7 @@ class KnowledgeGraph(Protocol):
         ...
 
     def triples(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(heads, relations, tails) of the edges, int64, in their order.
+        """Return the (heads, relations, tails) of the edges, int64, in their order.
 
         >>> [ids.tolist() for ids in toy.triples(np.array([4]))]  # C r4 D
         [[2], [4], [3]]
@@ -121,7 +150,9 @@ class KnowledgeGraph(Protocol):
         ...
 
     def adjacency(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """(out_indptr, tails, in_indptr, in_heads) of the whole graph, for what has to walk all of it.
+        """Return (out_indptr, tails, in_indptr, in_heads) of the whole graph.
+
+        Algorithms that walk the whole graph use it.
 
         >>> out_indptr, tails, in_indptr, in_heads = toy.adjacency()
         >>> out_indptr.tolist(), tails.tolist()
@@ -130,7 +161,7 @@ class KnowledgeGraph(Protocol):
         ...
 
     def shape(self) -> Shape:
-        """Counts of the whole graph.
+        """Return counts over the whole graph.
 
         >>> toy.shape().busiest[:2], toy.shape().loops
         ((0, 2), 1)
@@ -142,7 +173,12 @@ class KnowledgeGraph(Protocol):
         return len(self.relation_names)
 
     def resolve(self, direction: str) -> Direction:
-        """`direction`, or this graph's own where it is "graph". Raises BadParameter for another word.
+        """Return `direction`, or the graph's own direction if it is "graph".
+
+        Raises
+        ------
+        BadParameter
+            If the result is not out, in or both.
 
         >>> toy.resolve("graph"), toy.resolve("out")
         ('both', 'out')
@@ -153,7 +189,7 @@ class KnowledgeGraph(Protocol):
         return known  # type: ignore[return-value]
 
     def node_name(self, node: int) -> str:
-        """The name of a node.
+        """Return the name of a node.
 
         >>> toy.node_name(3)
         'D'
@@ -161,7 +197,7 @@ class KnowledgeGraph(Protocol):
         return self.names((node,))[0]
 
     def relation_name(self, edge: int) -> str:
-        """The relation of an edge, as a name.
+        """Return the name of an edge's relation.
 
         >>> toy.relation_name(6)  # E r5 A comes after D r6 D
         'r5'
@@ -169,7 +205,7 @@ class KnowledgeGraph(Protocol):
         return self.relation_names[int(self.triples(np.array([edge]))[1][0])]
 
     def degree(self, node: int, direction: str = "both") -> int:
-        """The number of edges at a node; in `both`, a self-loop counts twice.
+        """Return the number of edges at a node; with `both`, a self-loop counts twice.
 
         >>> toy.degree(3), toy.degree(3, "out")
         (3, 1)
@@ -179,9 +215,10 @@ class KnowledgeGraph(Protocol):
     def steps(
         self, node: int, direction: str = "both"
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Every step from a node: (neighbours, edges, forward), out-edges first, each part by ascending edge id.
+        """Return every step from a node as (neighbours, edges, forward).
 
-        A self-loop is one step forward and, in `both`, one backward.
+        Out-edges come first, each part by ascending edge id. A self-loop is one step forward and,
+        with `both`, one backward.
 
         >>> [part.tolist() for part in toy.steps(1)]
         [[2, 0], [2, 0], [True, False]]
@@ -190,8 +227,11 @@ class KnowledgeGraph(Protocol):
         return found.nodes, found.edges, found.forward
 
     def texts(self, paths: Sequence[Path]) -> list[str]:
-        """Paths in words: `A -> r1 -> B`, a backward step as `A -> r1_reverse -> B` (paths as LEGO-GraphRAG
-        prints them, backward steps with Retrieve-Rewrite-Answer's suffix). Each node and edge is looked up once.
+        """Return paths as texts, such as `A -> r1 -> B`.
+
+        A backward step is written `A -> r1_reverse -> B`. This is the format in which LEGO-GraphRAG
+        prints paths; the suffix of backward steps is that of Retrieve-Rewrite-Answer. Each node and
+        edge is looked up once.
 
         >>> from core.types import Path
         >>> toy.texts([Path((0, 2, 1), (1, 2), (True, False))])
@@ -208,11 +248,11 @@ class KnowledgeGraph(Protocol):
         return ["".join(_parts(path, called, arrows)) for path in paths]
 
     def text(self, path: Path) -> str:
-        """One path in words, as `texts`."""
+        """Return one path as text, in the format of `texts`."""
         return self.texts((path,))[0]
 
     def triple_texts(self, edges: Sequence[int] | np.ndarray) -> list[str]:
-        """Triples in words: `A -> r -> B`.
+        """Return triples as texts: `A -> r -> B`.
 
         >>> toy.triple_texts([4, 6])
         ['C -> r4 -> D', 'E -> r5 -> A']
@@ -228,7 +268,7 @@ class KnowledgeGraph(Protocol):
         ]
 
     def triple_text(self, edge: int) -> str:
-        """One triple in words."""
+        """Return one triple as text."""
         return self.triple_texts((edge,))[0]
 
 

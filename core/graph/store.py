@@ -1,4 +1,7 @@
-"""A knowledge graph on disk, opened by memory map: triples in CSR both ways, names, relation names."""
+"""A knowledge graph in memory-mapped files.
+
+It consists of triples in CSR form in both directions, names of nodes and names of relations.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +25,29 @@ from core.io.home import graphs_folder
 from core.types import Direction
 
 VERSION = 1
-META = "graph.json"  # says what the store is and which folder beside it holds the arrays
+# File that describes the store and names the folder with its arrays.
+META = "graph.json"
 BLOB = "names.bin"
-OFFSETS = "offsets.npy"  # int64 [n + 1, 2], out_indptr and in_indptr: both of a node on one page; stores of before hold two files
-COLUMNS = "columns"  # the folder of the tables of a graph made of texts; absent for one of triples
-LADYBUG = "cypher"  # the kind of store of graphs that earlier versions kept in a Ladybug database
-LADYBUG_PACKAGE = "ladybug==0.22.0"  # the last release that such graphs were written with
-DEGREES = "degree_bytes.npy"  # made from other arrays, and absent from stores of before
-AT_RANDOM = 1 << 28  # bytes of an array from which on it is not read ahead
+# int64 [n + 1, 2]: out_indptr and in_indptr, so that both offsets of a node are on one page. Older
+# stores have a file for each.
+OFFSETS = "offsets.npy"
+# Folder with the tables of a graph; absent if it has only triples.
+COLUMNS = "columns"
+# Kind of store of the graphs that earlier versions kept in a Ladybug database.
+LADYBUG = "cypher"
+# Last release with which such graphs were written.
+LADYBUG_PACKAGE = "ladybug==0.22.0"
+# Made from other arrays; older stores lack it.
+DEGREES = "degree_bytes.npy"
+# Size in bytes from which on the system is told not to read an array ahead.
+AT_RANDOM = 1 << 28
 PAGE = 4096  # bytes
-LARGE = 200_000  # names; those of a graph of more are searched on disk, by compiled code
-BUSIEST = 8  # nodes told as the best connected
-LOOPS_UP_TO = 50_000_000  # triples; counting self-loops reads them all
+# Number of names above which they are searched on disk, by compiled code.
+LARGE = 200_000
+# Number of nodes with the highest degrees that `Graph.shape` returns.
+BUSIEST = 8
+# Largest number of triples for which self-loops are counted, which reads all triples.
+LOOPS_UP_TO = 50_000_000
 ARRAYS = (
     "out_indptr",
     "heads",
@@ -51,14 +65,16 @@ ARRAYS = (
 class Graph(KnowledgeGraph):
     """A directed multigraph of triples, as arrays.
 
-    Edge `e` is the triple `(heads[e], relations[e], tails[e])`; edges are sorted by (head, relation, tail), so the
-    edges out of node `v` are the ids `out_indptr[v] .. out_indptr[v + 1]`, and those into it are
-    `in_edges[in_indptr[v] : in_indptr[v + 1]]`, ascending. Parallel edges are kept.
+    Edge `e` is the triple `(heads[e], relations[e], tails[e])`. Edges are sorted by (head,
+    relation, tail). The edges out of node `v` are therefore the ids `out_indptr[v] .. out_indptr[v
+    + 1]`. The edges into it are `in_edges[in_indptr[v] : in_indptr[v + 1]]`, ascending. Parallel
+    edges are kept.
     """
 
     name: str
     digest: str
-    direction: Direction  # the way a search should run where an instance leaves it to the graph
+    # Direction of searches for which an instance does not choose one.
+    direction: Direction
     relation_names: tuple[str, ...]
     out_indptr: np.ndarray  # int64 [n + 1]
     heads: np.ndarray  # int32 [m]
@@ -67,36 +83,40 @@ class Graph(KnowledgeGraph):
     in_indptr: np.ndarray  # int64 [n + 1]
     in_edges: np.ndarray  # int32 or int64 [m]
     in_heads: np.ndarray  # int32 [m], heads[in_edges]
-    name_offsets: np.ndarray  # int64 [n + 1] into names_utf8; [0] where the nodes are only numbered
-    name_order: (
-        np.ndarray
-    )  # int32 [n], node ids ordered by the bytes of their names; empty where they are only numbered
+    # int64 [n + 1], offsets into names_utf8; [0] if the nodes have numbers instead of names.
+    name_offsets: np.ndarray
+    # int32 [n], node ids ordered by the bytes of their names; empty if the nodes have no names.
+    name_order: np.ndarray
     names_utf8: np.ndarray  # uint8
     folder: FilePath | None = None
-    data: FilePath | None = None  # the folder of the array files within it
+    # Folder of the array files, within `folder`.
+    data: FilePath | None = None
     columns: Columns = columns.NONE
-    stored_degree_bytes: np.ndarray | None = (
-        None  # uint8 [n], what `degree_bytes` tells; None where the store was written without it
-    )
+    # uint8 [n], the degrees as in `degree_bytes`; None if the store was written without them.
+    stored_degree_bytes: np.ndarray | None = None
     edited_from: Any = None
     live: Any = None
     fetched: Fetched | None = None
-    later: digests.Later | None = (
-        None  # what reads the files of a large one whole; None where they are none
-    )
+    # Check of the digests of a large store, which runs in the background; None if there is none.
+    later: digests.Later | None = None
 
     @classmethod
     def open(cls, folder: str | FilePath) -> Graph:
-        """The graph stored in `folder`. Raises StoreError where it is absent, damaged or of another version."""
+        """Open the graph stored in `folder`.
+
+        Raises
+        ------
+        StoreError
+            If it is absent, damaged or of another version.
+        """
         folder = FilePath(folder)
         meta = read_meta(folder)
         while True:
             try:
                 return cls._open(folder, meta)
             except StoreError:
-                newer = read_meta(
-                    folder
-                )  # a build may have put a new store in place between our two looks
+                # A build may have replaced the store after its description was read.
+                newer = read_meta(folder)
                 if newer == meta:
                     raise
                 meta = newer
@@ -138,7 +158,13 @@ class Graph(KnowledgeGraph):
         return graph
 
     def check_sound(self) -> None:
-        """Has a large store read in the background, once it is used. Raises StoreError where damage was found in it."""
+        """Start the check of a large store in the background at its first use.
+
+        Raises
+        ------
+        StoreError
+            If the check has found damage so far.
+        """
         if self.later is not None:
             self.later.begin()
             if self.later.damage:
@@ -148,7 +174,13 @@ class Graph(KnowledgeGraph):
 
     @property
     def data_folder(self) -> FilePath:
-        """The folder of the array files. Raises StoreError for a graph that is not stored."""
+        """Folder of the array files.
+
+        Raises
+        ------
+        StoreError
+            If the graph is not stored.
+        """
         if self.folder is None:
             raise StoreError(f"The graph “{self.name}” is not stored in a folder.")
         return self.data or self.folder
@@ -163,22 +195,25 @@ class Graph(KnowledgeGraph):
 
     @property
     def numbered(self) -> bool:
-        """Whether no names are stored: a node's name is its number."""
+        """True if no names are stored.
+
+        The name of a node is then its number.
+        """
         return len(self.name_offsets) == 1
 
     def node_name(self, node: int) -> str:
-        """The name of a node."""
+        """Return the name of a node."""
         if self.numbered:
             return str(int(node))
         return self._name_bytes(node).decode("utf-8")
 
     def names(self, nodes) -> list[str]:
-        """The names of several nodes, in their order."""
+        """Return the names of several nodes, in their order."""
         self.check_sound()
         return [self.node_name(int(node)) for node in nodes]
 
     def nodes_named(self, name: str) -> tuple[int, ...]:
-        """The nodes of this very name, ascending."""
+        """Return the ids of the nodes with exactly this name, ascending."""
         self.check_sound()
         if self.numbered:
             number = (
@@ -196,9 +231,9 @@ class Graph(KnowledgeGraph):
         return tuple(sorted(found))
 
     def _first_at_least(self, wanted: bytes) -> int:
-        """The first place in the order of names whose name is not below `wanted`."""
+        """Return the first position in the order of names not below `wanted`."""
         if self.n_nodes > LARGE:
-            from core.graph.bytes.spelling import first_in_order  # brings numba
+            from core.graph.bytes.spelling import first_in_order  # imports numba
 
             names, offsets, order = map(
                 np.asarray, (self.names_utf8, self.name_offsets, self.name_order)
@@ -214,7 +249,10 @@ class Graph(KnowledgeGraph):
         return low
 
     def degrees(self, nodes: np.ndarray, direction: str = "both") -> np.ndarray:
-        """The number of edges at each node, int64; in `both`, a self-loop counts twice."""
+        """Return the number of edges at each node, int64.
+
+        With `both`, a self-loop counts twice.
+        """
         ways = {
             "out": (self.out_indptr,),
             "in": (self.in_indptr,),
@@ -225,7 +263,11 @@ class Graph(KnowledgeGraph):
         )
 
     def steps_from(self, nodes: np.ndarray, direction: str = "both") -> Steps:
-        """Every step from the nodes: those along triples first, node by node as they are given, each by ascending edge."""
+        """Return every step from the nodes.
+
+        Steps from head to tail come first. Within each part, they are in the order of the given
+        nodes, then by ascending edge.
+        """
         self.check_sound()
         direction, found = self.resolve(direction), []
         if direction != "in":
@@ -245,7 +287,7 @@ class Graph(KnowledgeGraph):
         )
 
     def triples(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(heads, relations, tails) of the edges, int64, in their order."""
+        """Return the (heads, relations, tails) of the edges, int64, in their order."""
         self.check_sound()
         return tuple(
             np.asarray(column[edges], np.int64)
@@ -253,7 +295,7 @@ class Graph(KnowledgeGraph):
         )  # type: ignore[return-value]
 
     def adjacency(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """(out_indptr, tails, in_indptr, in_heads) of the whole graph, without memory maps around them."""
+        """Return (out_indptr, tails, in_indptr, in_heads) of the whole graph, as plain arrays."""
         self.check_sound()
         return tuple(
             np.asarray(values)
@@ -262,16 +304,15 @@ class Graph(KnowledgeGraph):
 
     @cached_property
     def degree_bytes(self) -> np.ndarray:
-        """The degree of each node in one byte, uint8 [n]; see `core.graph.degrees`."""
+        """Degree of each node in one byte, uint8 [n]; see `core.graph.degrees`."""
         if self.stored_degree_bytes is None:
             return degrees.degree_bytes(self.out_indptr, self.in_indptr)
-        threading.Thread(
-            target=self.stored_degree_bytes[::PAGE].sum, daemon=True
-        ).start()  # has the system read all of them
+        # Touching each page makes the system read the whole file.
+        threading.Thread(target=self.stored_degree_bytes[::PAGE].sum, daemon=True).start()
         return self.stored_degree_bytes
 
     def shape(self) -> Shape:
-        """Counts of the whole graph; reads the offsets and relations once."""
+        """Return counts over the whole graph; reads the offsets and relations once."""
         self.check_sound()
         degrees = np.diff(self.out_indptr) + np.diff(self.in_indptr)
         each = np.bincount(degrees, minlength=1)
@@ -297,7 +338,12 @@ class Graph(KnowledgeGraph):
 
 
 def slices(indptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The entries `indptr[v] .. indptr[v + 1]` of each node, one after the other: (place of the node, entry)."""
+    """Return the entries `indptr[v] .. indptr[v + 1]` of each node, one node after the other.
+
+    Returns
+    -------
+    Two int64 arrays: the position of the node in `nodes`, and the entry.
+    """
     starts = np.asarray(indptr[nodes], np.int64)
     counts = np.asarray(indptr[nodes + 1], np.int64) - starts
     rows = np.repeat(np.arange(len(nodes)), counts)
@@ -305,21 +351,29 @@ def slices(indptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def arrays_of(data: FilePath, load: Callable[[FilePath], np.ndarray]) -> dict[str, np.ndarray]:
-    """The `ARRAYS` of a store whose files lie in `data`, loaded by `load`."""
+    """Return the `ARRAYS` of a store whose files are in `data`, loaded by `load`."""
     offsets = load(data / OFFSETS) if (data / OFFSETS).exists() else None
     sides = {} if offsets is None else {"out_indptr": offsets[:, 0], "in_indptr": offsets[:, 1]}
     return {key: sides[key] if key in sides else load(data / f"{key}.npy") for key in ARRAYS}
 
 
 def columns_in(data: FilePath) -> Columns:
-    """The tables that lie with the files of a store. Raises StoreError for a damaged one."""
+    """Open the tables in the data folder of a store.
+
+    Raises
+    ------
+    StoreError
+        If a table is damaged.
+    """
     return Columns.open(data / COLUMNS) if (data / COLUMNS).is_dir() else columns.NONE
 
 
 def _mapped(path: FilePath) -> np.ndarray:
-    """An array by memory map. Of a large one only what is touched is read: reading ahead would make a first question wait.
+    """Open an array as a memory map.
 
-    A plain array over the map: a slice of `np.memmap` itself costs ten times as much.
+    Of a large array only the touched pages are read, since reading ahead would delay the first
+    question. The result is a plain array over the map, because slicing `np.memmap` itself takes ten
+    times as long.
     """
     values = np.load(path, mmap_mode="r")
     if values.nbytes > AT_RANDOM:
@@ -328,7 +382,7 @@ def _mapped(path: FilePath) -> np.ndarray:
 
 
 def read_meta(folder: FilePath) -> dict:
-    """Return what `graph.json` says of a graph in arrays.
+    """Return the description of a graph in arrays, from `graph.json`.
 
     Raises
     ------
@@ -339,14 +393,15 @@ def read_meta(folder: FilePath) -> dict:
     if meta.get("store") == LADYBUG:
         name = folder.name if folder.parent == graphs_folder() else folder
         raise StoreError(
-            f"The graph in {folder} is in a Ladybug database, which Hopscope no longer opens. Carry it over "
-            f"to arrays: pip install {LADYBUG_PACKAGE}, then python -m core build --carry-over {name}"
+            f"The graph in {folder} is in a Ladybug database, which Hopscope no longer opens. "
+            f"Carry it over to arrays: pip install {LADYBUG_PACKAGE}, then python -m core build "
+            f"--carry-over {name}"
         )
     return meta
 
 
 def read_description(folder: FilePath) -> dict:
-    """Return what `graph.json` says of a graph in any kind of store.
+    """Return the description of a graph in any kind of store, from `graph.json`.
 
     Raises
     ------

@@ -1,4 +1,7 @@
-"""What a graph made of texts tells of its nodes, relations, chunks and communities, in words and by the texts they came from."""
+"""Names and texts of the nodes, relations, chunks and communities of a text graph.
+
+An encoder reads them, and the pages show them.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,16 @@ import numpy as np
 from core.graph.columns import Rows, Table
 from core.graph.protocol import KnowledgeGraph
 
-MEMBERS = 30  # names that stand for a community without a report
+# Number of member names that describe a community without a report.
+MEMBERS = 30
 Ids = Sequence[int] | np.ndarray
 
 
 def leaves(graph: KnowledgeGraph, nodes: Ids) -> dict[int, int]:
-    """Of some nodes those that are chunks themselves, as in a tree or a passage graph, each with the row of its chunk.
+    """Map nodes that are chunks themselves to the row of their chunk.
 
-    Nodes of such graphs have levels; an entity that is named as the only chunk that tells of it is none.
+    Trees and passage graphs have such nodes, and all their nodes have levels. In other graphs, an
+    entity is no chunk even if its name equals the id of the only chunk that mentions it.
     """
     chunks = graph.columns.chunks
     if chunks is None or not node_chunks(graph) or not len(nodes):
@@ -29,13 +34,19 @@ def leaves(graph: KnowledgeGraph, nodes: Ids) -> dict[int, int]:
 
 
 def node_chunks(graph: KnowledgeGraph) -> bool:
-    """Whether nodes of the graph are chunks, as in a tree or a passage graph; those of a knowledge graph are none."""
+    """Return whether nodes of the graph are chunks.
+
+    This is so in a tree or a passage graph, but not in a knowledge graph.
+    """
     table = graph.columns.nodes
     return table is not None and table.has("chunks") and table.has("level")
 
 
 def node_texts(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
-    """The description of each node, or the text of the chunk that it is; empty where nothing is told."""
+    """Return the description of each node, or its text if it is a chunk.
+
+    The text is empty if there is neither.
+    """
     table, own = graph.columns.nodes, leaves(graph, nodes)
     descriptions = table.texts("description", nodes) if table is not None else [""] * len(nodes)
     return [
@@ -45,11 +56,15 @@ def node_texts(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
 
 
 def node_labels(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
-    """What an encoder reads of each node: `name: type: description` as far as there is one; of a chunk or a summary its text.
+    """Return the text that an encoder reads for each node.
+
+    It is `name: type: description`, without the missing parts. For a chunk or a summary it is the
+    text.
 
     >>> from core.graph.building.text_graph import assemble
     >>> from core.graph.texts import node_labels
-    >>> graph = assemble("one", ["Marley", "Scrooge"], [], {"type": ["person", ""], "description": ["A partner.", ""]}, {})
+    >>> table = {"type": ["person", ""], "description": ["A partner.", ""]}
+    >>> graph = assemble("one", ["Marley", "Scrooge"], [], table, {})
     >>> node_labels(graph, [0, 1])
     ['Marley: person: A partner.', 'Scrooge']
     """
@@ -74,10 +89,13 @@ def _own_labels(graph: KnowledgeGraph, nodes: Sequence[int]) -> list[str]:
 
 
 def relation_labels(graph: KnowledgeGraph, edges: Ids, name_alone: bool = False) -> list[str]:
-    """What an encoder reads of each relation: `name keywords source target description`, as far as there is one.
+    """Return the text that an encoder reads for each relation.
 
-    With `name_alone` its name and nothing else where relations have names of their own, else `keywords source target description`
-    (as the in-depth analysis' code; its paper has the description and both ends).
+    It is `name keywords source target description`, without the missing parts.
+
+    With `name_alone` it is the name only. If the relations of the graph have no distinct names, it
+    is then `keywords source target description`. This follows the code of the in-depth analysis;
+    its paper names the description and both ends.
     """
     heads, _, tails = graph.triples(np.asarray(edges, np.int64))
     names = relation_names(graph, edges)
@@ -93,7 +111,11 @@ def relation_labels(graph: KnowledgeGraph, edges: Ids, name_alone: bool = False)
 
 
 def relation_names(graph: KnowledgeGraph, edges: Ids) -> list[str]:
-    """The relation's name of each edge; empty where all edges of the graph have the same, which then tells nothing."""
+    """Return the relation name of each edge.
+
+    If the graph has only one relation, the names are empty. A single relation carries no
+    information.
+    """
     if graph.n_relations < 2:
         return [""] * len(edges)
     return [
@@ -103,7 +125,7 @@ def relation_names(graph: KnowledgeGraph, edges: Ids) -> list[str]:
 
 
 def relation_texts(graph: KnowledgeGraph, edges: Ids) -> list[str]:
-    """The description of each edge; empty where nothing is told."""
+    """Return the description of each edge, empty if it has none."""
     table = graph.columns.edges
     if table is not None:
         return [text or "" for text in table.texts("description", edges)]
@@ -111,17 +133,20 @@ def relation_texts(graph: KnowledgeGraph, edges: Ids) -> list[str]:
 
 
 def chunk_text(graph: KnowledgeGraph, row: int) -> str:
-    """The text of a chunk."""
+    """Return the text of a chunk."""
     return graph.columns.chunks.text("text", row) if graph.columns.chunks is not None else ""
 
 
 def chunk_label(graph: KnowledgeGraph, row: int) -> str:
-    """What an encoder reads of a chunk: its title and its text; one that is nothing but its title once."""
+    """Return the text that an encoder reads for a chunk.
+
+    It consists of title and text. If both are the same, it occurs once.
+    """
     return chunk_labels(graph, [row])[0]
 
 
 def chunk_labels(graph: KnowledgeGraph, rows: Ids) -> list[str]:
-    """`chunk_label` of some chunks."""
+    """Return the `chunk_label` of each of some chunks."""
     chunks = graph.columns.chunks
     if chunks is None:
         return [""] * len(rows)
@@ -132,7 +157,10 @@ def chunk_labels(graph: KnowledgeGraph, rows: Ids) -> list[str]:
 
 
 def chunk_title(graph: KnowledgeGraph, row: int) -> str:
-    """What a chunk is called for a person: its document's title, or id where it has none, with the chunk's number where there are several.
+    """Return the name of a chunk for display.
+
+    It is the title of its document, or the document's id if there is no title. If the document has
+    several chunks, the number of the chunk follows.
 
     >>> from core.graph.texts import chunk_title
     >>> chunk_title(story, 0), chunk_title(story, 3)  # the first has no title
@@ -149,7 +177,10 @@ def chunk_title(graph: KnowledgeGraph, row: int) -> str:
 
 
 def hit_titles(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
-    """What hits are called for a person: as `hit_names`, but chunks, and nodes that are chunks, by their titles."""
+    """Return the names of hits for display.
+
+    They are those of `hit_names`, but chunks, and nodes that are chunks, have their titles.
+    """
     if kind == "node":
         own = leaves(graph, ids)
     elif kind == "chunk":
@@ -164,7 +195,7 @@ def hit_titles(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
 
 
 def community_text(graph: KnowledgeGraph, row: int) -> str:
-    """The report of a community, else the names of its first members."""
+    """Return the report of a community, or the names of its first members."""
     table = graph.columns.communities
     if table is None:
         return ""
@@ -174,7 +205,10 @@ def community_text(graph: KnowledgeGraph, row: int) -> str:
 
 
 def community_label(graph: KnowledgeGraph, row: int) -> str:
-    """What an encoder reads of a community: its title and its report."""
+    """Return the text that an encoder reads for a community.
+
+    It consists of title and report.
+    """
     table = graph.columns.communities
     if table is not None:
         return "\n".join(filter(None, (table.text("title", row), community_text(graph, row))))
@@ -182,7 +216,10 @@ def community_label(graph: KnowledgeGraph, row: int) -> str:
 
 
 def chunks_of(graph: KnowledgeGraph, what: str) -> Rows:
-    """For each of the `nodes` or `edges` the rows of the chunks that tell of it; none where the graph does not know."""
+    """Return the rows of the chunks that mention each node or edge.
+
+    `what` is “nodes” or “edges”. The lists are empty if the graph does not store this.
+    """
     table: Table | None = getattr(graph.columns, what)
     if table is None or not table.has("chunks"):
         return Rows(
@@ -193,17 +230,20 @@ def chunks_of(graph: KnowledgeGraph, what: str) -> Rows:
 
 
 def n_chunks(graph: KnowledgeGraph) -> int:
-    """How many chunks the graph carries."""
+    """Number of chunks of the graph."""
     return 0 if graph.columns.chunks is None else len(graph.columns.chunks)
 
 
 def n_communities(graph: KnowledgeGraph) -> int:
-    """How many communities the graph carries."""
+    """Number of communities of the graph."""
     return 0 if graph.columns.communities is None else len(graph.columns.communities)
 
 
 def weights(graph: KnowledgeGraph) -> np.ndarray | None:
-    """The weight of each edge, float64 and above zero; None where edges have none."""
+    """Return the weight of each edge, or None if edges have none.
+
+    Weights are float64 and above zero.
+    """
     table = graph.columns.edges
     if table is None or not table.has("weight"):
         return None
@@ -213,13 +253,16 @@ def weights(graph: KnowledgeGraph) -> np.ndarray | None:
 
 
 def chunk_lists(graph: KnowledgeGraph, what: str, ids: Iterable[int]) -> list[list[int]]:
-    """The rows of the chunks that tell of some `nodes` or `edges`."""
+    """Return the rows of the chunks that mention each of some `nodes` or `edges`."""
     rows = chunks_of(graph, what)
     return [rows[int(one)].tolist() for one in ids]
 
 
 def hit_names(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
-    """What hits are called: nodes and triples by their names, chunks by their ids, communities by their titles."""
+    """Return the names of hits.
+
+    Nodes and triples have their names, chunks their ids, and communities their titles.
+    """
     if kind == "node":
         return graph.names(ids)
     if kind == "triple":
@@ -235,7 +278,10 @@ def hit_names(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
 
 
 def hit_texts(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
-    """What is told of hits: descriptions of nodes and triples, the texts of chunks, the reports of communities."""
+    """Return the texts of hits.
+
+    Nodes and triples have their descriptions, chunks their texts, and communities their reports.
+    """
     if kind == "node":
         return node_texts(graph, ids)
     if kind == "triple":

@@ -1,20 +1,30 @@
-"""Nodes without a name of their own, such as those of Freebase, of Wikidata and blank ones, that only tie others together."""
+"""Names that are only identifiers.
+
+Examples are identifiers of Freebase, statements of Wikidata and blank nodes. Such nodes connect
+others but have no name that a reader could understand.
+"""
 
 from __future__ import annotations
 
 import re
 
 IDENTIFIER = re.compile(
-    r"(m\.0|g\.1)\w+|_:[\w.-]{1,200}|[QPL]\d{1,12}-[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
+    r"(m\.0|g\.1)\w+|_:[\w.-]{1,200}"
+    r"|[QPL]\d{1,12}-[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 )
-"""What is there where there is no name: an identifier of Freebase, a blank node of RDF, a statement of Wikidata."""
+"""What is there where there is no name: an identifier of Freebase, a blank node of RDF, \
+a statement of Wikidata."""
 
 
 def unnamed(name: str) -> bool:
-    """Whether a name is only an identifier, so that nobody could take it for an answer.
+    """Return whether a name is only an identifier.
+
+    Nobody could take such a name for an answer.
 
     >>> from core.graph.unnamed import unnamed
-    >>> unnamed("m.0h5x3kc"), unnamed("_:b0"), unnamed("Q42-F078E5B3-F9A8-480E-B7AC-D97778CBBEF9"), unnamed("Inception")
-    (True, True, True, False)
+    >>> unnamed("m.0h5x3kc"), unnamed("_:b0"), unnamed("Inception")
+    (True, True, False)
+    >>> unnamed("Q42-F078E5B3-F9A8-480E-B7AC-D97778CBBEF9")
+    True
     """
     return IDENTIFIER.fullmatch(name) is not None

@@ -1,7 +1,7 @@
-"""Relation chains: which of them start at some nodes, and where a walk along one ends.
+"""Relation chains from given nodes, and the ends of walks along them.
 
-A step is coded as one number, `2 * relation` along the triple and `2 * relation + 1` against it, so that `code ^ 1` is the
-way back. A chain is a tuple of codes.
+A step is coded as one number: `2 * relation` from head to tail, `2 * relation + 1` from tail to
+head. The step back is therefore `code ^ 1`. A chain is a tuple of codes.
 """
 
 from __future__ import annotations
@@ -17,14 +17,17 @@ from core.types import Path
 from core.watch import NO_WATCH, Watch
 
 Chain = tuple[int, ...]
-SOLVED_FROM = 2_000  # pairs from which a chain is continued where the best of all chains is sought
-STEPS_SAMPLED = 10_000  # of one step where chains are listed from a sample, in a graph of more than `MOST_STEPS` steps
-# of one step of a walk; far above any question of the shipped sets
+# Number of pairs from which a chain is continued when the best of all chains is searched.
+SOLVED_FROM = 2_000
+# Number of steps that are followed per step of a chain when chains are listed from a sample, in a
+# graph of more than `MOST_STEPS` steps.
+STEPS_SAMPLED = 10_000
+# Limits of one step of a walk, far above the needs of any question of the shipped sets.
 MOST_PAIRS, MOST_STEPS = (1_000_000, 4_000_000)
 
 
 def chain_of(graph: KnowledgeGraph, path: Path) -> Chain:
-    """The chain that a path runs along.
+    """Return the chain of a path.
 
     >>> from core.graph.algorithms.chains import chain_of
     >>> from core.types import Path
@@ -36,11 +39,15 @@ def chain_of(graph: KnowledgeGraph, path: Path) -> Chain:
 
 
 def chain_groups(graph: KnowledgeGraph, paths: Sequence[Path]) -> np.ndarray:
-    """int64 [n]: for each path the number of its chain and start, from 0 in no certain order; those alike have the same.
+    """Number the paths by chain and start node, int64 [n].
+
+    Paths with the same chain and start have the same number. Numbers begin at 0, in no particular
+    order.
 
     >>> from core.graph.algorithms.chains import chain_groups
     >>> from core.types import Path
-    >>> out, back = Path((0, 2), (1,), (True,)), Path((2, 0), (1,), (False,))  # along r1 and against it
+    >>> out = Path((0, 2), (1,), (True,))  # along r1
+    >>> back = Path((2, 0), (1,), (False,))  # against r1
     >>> chain_groups(toy, [out, back, out]).tolist()
     [1, 0, 1]
     """
@@ -55,7 +62,9 @@ def chain_groups(graph: KnowledgeGraph, paths: Sequence[Path]) -> np.ndarray:
 
 
 def chain_name(graph: KnowledgeGraph, chain: Chain) -> str:
-    """A chain as relation names, a step against its triple with `_reverse`, as in path texts: `directed_by_reverse -> has_genre`.
+    """Return a chain as relation names, such as `directed_by_reverse -> has_genre`.
+
+    A step from tail to head has the suffix `_reverse`, as in path texts.
 
     >>> from core.graph.algorithms.chains import chain_name
     >>> chain_name(toy, (2, 5))
@@ -68,10 +77,11 @@ def chain_name(graph: KnowledgeGraph, chain: Chain) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Front:
-    """Where the walks along a chain stand: distinct pairs (node before, node now), ordered; before the first step, -1.
+    """Ends of the walks along a chain, as distinct pairs (previous node, current node).
 
-    `walks` counts the walks that reach each pair; `origin` is the place in `before` of the pair that the first of them
-    came through, `edge` the edge it took.
+    The pairs are ordered. Before the first step, the previous node is -1. `walks` is the number of
+    walks that reach each pair. `origin` is the position in `before` of the pair that the first of
+    them came from, and `edge` is the edge that it took. `code` is the code of the last step.
     """
 
     previous: np.ndarray  # int64 [n]
@@ -81,20 +91,23 @@ class Front:
     edge: np.ndarray  # int64 [n]
     before: Front | None = None
     code: int = -1
-    cut: bool = False  # whether there are more walks than were followed
+    cut: bool = False  # True if not all walks were followed
 
     def __len__(self) -> int:
         return len(self.now)
 
     def ends(self, seeds: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
-        """(nodes ascending, walks to each), the seeds left out."""
+        """Return the end nodes, ascending, and the number of walks to each.
+
+        The seeds are left out.
+        """
         nodes, place = np.unique(self.now, return_inverse=True)
         walks = np.bincount(place, self.walks, minlength=len(nodes))
         retained = ~np.isin(nodes, np.fromiter(seeds, np.int64))
         return nodes[retained], walks[retained]
 
     def paths(self, ends: Sequence[int] | np.ndarray) -> list[Path]:
-        """For each of these ends the first walk to it, by the pairs' order."""
+        """Return the first walk to each of these ends."""
         nodes, first = np.unique(self.now, return_index=True)
         return [
             self._back(int(place))
@@ -102,7 +115,7 @@ class Front:
         ]
 
     def _back(self, place: int) -> Path:
-        """The walk to one pair."""
+        """Return the walk to one pair."""
         nodes, edges, forward, front = [int(self.now[place])], [], [], self
         while front.before is not None:
             nodes.append(int(front.previous[place]))
@@ -113,7 +126,12 @@ class Front:
 
 
 def start(graph: KnowledgeGraph, seeds: Iterable[int]) -> Front:
-    """The front before the first step. Raises BadInput for nodes that the graph has not.
+    """Return the front before the first step.
+
+    Raises
+    ------
+    BadInput
+        If a node is not in the graph.
 
     >>> from core.graph.algorithms.chains import start
     >>> start(toy, [2, 0]).now.tolist()
@@ -131,20 +149,21 @@ def onward(
     only: Iterable[int] | None = None,
     most: int = 0,
 ) -> Iterator[tuple[int, Front]]:
-    """Each step that the walks can take, by ascending code, with where it leads; `only` names the codes wanted.
+    """Yield each possible step code, ascending, and the front after it.
 
-    A step that runs straight back along the relation just taken never returns to the node it came from: what shares a
-    director with a film is reached, the film itself is not. In a large graph, where the nodes have more than `most` steps (unless
-    given, `MOST_STEPS`), those of the nodes with the fewest are taken, and what they lead to is `cut`.
+    `only` restricts the codes. A step straight back along the relation just taken never returns to
+    the node it came from. In a large graph, at most `most` steps (default `MOST_STEPS`) are
+    followed, those of the nodes with the fewest, and the resulting fronts are `cut`.
 
     >>> from core.graph.algorithms.chains import onward, start
-    >>> [(code, front.now.tolist()) for code, front in onward(toy, start(toy, [1]), "both")]  # against r0 to A, along r2 to C
+    >>> steps = onward(toy, start(toy, [1]), "both")  # against r0 to A, along r2 to C
+    >>> [(code, front.now.tolist()) for code, front in steps]
     [(1, [0]), (4, [2])]
     """
     codes, here, near, walks, rows, edges, cut = _allowed(
         graph, front, direction, only, most or MOST_STEPS
     )
-    order = np.lexsort((near, here, codes))  # stable, so that edges ascend
+    order = np.lexsort((near, here, codes))  # stable, so edges ascend
     codes, here, near, walks, rows, edges = (
         column[order] for column in (codes, here, near, walks, rows, edges)
     )
@@ -168,10 +187,13 @@ def onward(
 def next_nodes(
     graph: KnowledgeGraph, front: Front, direction: str, most: int
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Each step that the walks can take, by ascending code, with the nodes it leads to, ascending: what `onward` finds, for less.
+    """Yield each possible step code, ascending, with the nodes reached.
+
+    The nodes are ascending. These are the nodes that `onward` finds, at a lower cost.
 
     >>> from core.graph.algorithms.chains import next_nodes, start
-    >>> [(code, nodes.tolist()) for code, nodes in next_nodes(toy, start(toy, [2]), "out", 100)]  # C>A by r3, C>D by r4
+    >>> steps = next_nodes(toy, start(toy, [2]), "out", 100)  # C>A by r3, C>D by r4
+    >>> [(code, nodes.tolist()) for code, nodes in steps]
     [(6, [0]), (8, [3])]
     """
     codes, _, nodes, *_ = _allowed(graph, front, direction, None, most)
@@ -185,7 +207,7 @@ def next_nodes(
 
 
 def _groups(ascending: np.ndarray) -> Iterator[tuple[int, int]]:
-    """The runs of equal values: (start, end)."""
+    """Yield the runs of equal values as (start, end)."""
     if len(ascending):
         cuts = [0, *(np.flatnonzero(np.diff(ascending)) + 1).tolist(), len(ascending)]
         yield from zip(cuts, cuts[1:])
@@ -194,9 +216,16 @@ def _groups(ascending: np.ndarray) -> Iterator[tuple[int, int]]:
 def _allowed(
     graph: KnowledgeGraph, front: Front, direction: str, only: Iterable[int] | None, most: int
 ) -> tuple:
-    """The steps that may be taken: (codes, node now, next node, walks that take it, place in the front of the first, edge), and
-    whether some were left out. Each node's steps are read once, however many pairs stand on it."""
-    pairs = np.argsort(front.now, kind="stable")  # places in the front, node by node
+    """Return the steps that may be taken from a front.
+
+    The steps of each node are read once, however many pairs end there.
+
+    Returns
+    -------
+    Six arrays: step code, current node, next node, number of walks that take the step, position in
+    the front of the first of them, and edge. Last, whether steps were left out.
+    """
+    pairs = np.argsort(front.now, kind="stable")  # positions in the front, node by node
     now = front.now[pairs]
     starts = np.flatnonzero(np.concatenate([[True], now[1:] != now[:-1]]))
     here, sizes, walks = (
@@ -235,7 +264,10 @@ def _allowed(
 
 
 def _places(front: Front, now: np.ndarray, previous: np.ndarray) -> np.ndarray:
-    """The places in the front of these pairs, -1 for those that are not there; the front is ordered by (previous, now)."""
+    """Return the positions of these pairs in the front, -1 for missing ones.
+
+    The front is ordered by (previous, now).
+    """
     span = max(int(front.now.max()), int(now.max(initial=0))) + 1
     keys, wanted = front.previous * span + front.now, previous * span + now
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
@@ -252,7 +284,10 @@ def _merged(
     code: int,
     cut: bool,
 ) -> Front:
-    """One front of steps ordered by (node now, next node, edge): each pair once, with its first way and all its walks."""
+    """Merge steps ordered by (current node, next node, edge) into one front.
+
+    Each pair occurs once, with its first step and the number of all its walks.
+    """
     first = np.flatnonzero(
         np.concatenate([[True], (here[1:] != here[:-1]) | (near[1:] != near[:-1])])
     )
@@ -273,14 +308,20 @@ def chains_from(
     known: Callable[[Chain], bool] | None = None,
     watch: Watch = NO_WATCH,
 ) -> Iterator[tuple[Chain, np.ndarray]]:
-    """The chains of 1 to `steps` steps that some walk from the seeds runs along to another node, with the nodes they end at.
+    """Yield the chains of up to `steps` steps from the seeds, with their end nodes.
 
-    They come by (length, codes), the nodes ascending. With `sample`, a chain is continued from that many pairs of its
-    front only, spread evenly, so that hubs cost little more than other nodes: a chain may then be missed, never invented.
-    `known` tells which chains are wanted, as beginnings too.
+    Only chains that lead to another node than the seeds count. They are ordered by (length, codes),
+    and the nodes ascend.
+
+    Parameters
+    ----------
+    sample : largest number of pairs from which a chain is continued, spread evenly. Hubs then cost
+        little more than other nodes. A chain may be missed, but every yielded chain exists.
+    known : returns whether a chain, or the beginning of one, is wanted.
 
     >>> from core.graph.algorithms.chains import chain_name, chains_from
-    >>> [(chain_name(toy, chain), toy.names(ends)) for chain, ends in chains_from(toy, [4], 2, "out")]  # E>A, then A>B and A>C
+    >>> chains = chains_from(toy, [4], 2, "out")  # E>A, then A>B and A>C
+    >>> [(chain_name(toy, chain), toy.names(ends)) for chain, ends in chains]
     [('r5', ['A']), ('r5 -> r0', ['B']), ('r5 -> r1', ['C'])]
     """
     most = MOST_STEPS if sample is None else STEPS_SAMPLED
@@ -309,7 +350,7 @@ def chains_from(
 
 
 def sampled(front: Front, most: int | None) -> Front:
-    """At most `most` pairs of a front, spread evenly."""
+    """Reduce a front to at most `most` pairs, spread evenly."""
     if most is None or len(front) <= most:
         return front
     rows = np.linspace(0, len(front) - 1, most).astype(np.int64)
@@ -332,7 +373,9 @@ def walk(
     direction: str = "graph",
     watch: Watch = NO_WATCH,
 ) -> Front | None:
-    """The front at the end of all walks from the seeds along a chain; None where there is no such walk.
+    """Return the front at the end of all walks along a chain.
+
+    It is None if there is no such walk.
 
     >>> from core.graph.algorithms.chains import ranked_ends, walk
     >>> front = walk(toy, [0], (2, 6))  # A>C by r1, C>A by r3
@@ -350,7 +393,7 @@ def walk(
 
 
 def ranked_ends(front: Front, seeds: Iterable[int]) -> np.ndarray:
-    """The ends but the seeds, int64, by (-walks to it, id).
+    """Return the ends except the seeds, int64, ordered by (-walks, id).
 
     >>> from core.graph.algorithms.chains import ranked_ends, walk
     >>> toy.names(ranked_ends(walk(toy, [0], (0, 4)), [0]))  # A>B>C
@@ -368,9 +411,11 @@ def best_chains(
     direction: str = "graph",
     watch: Watch = NO_WATCH,
 ) -> tuple[tuple[Chain, ...], float]:
-    """The shortest chains whose ends best reproduce the answers, by codes, and the F1 of their ends.
+    """Return the shortest chains that best match the answers, and their F1.
 
-    There are several where the ends are the same, as where a film's director also wrote it. No answer reached: none and 0.
+    The F1 is that of their ends. The chains are ordered by codes. There are several if they have
+    the same ends, for example if a film's director also wrote it. If no answer is reached, there
+    are none and the F1 is 0.
 
     >>> from core.graph.algorithms.chains import best_chains, chain_name
     >>> chains, f1 = best_chains(toy, [4], [1], 2, "out")  # from E to B: by r5 to A, by r0 to B

@@ -1,4 +1,4 @@
-"""igraph's random generator, one for the process, lent to one piece of work at a time."""
+"""Seeded use of igraph's random generator, which is shared by the whole process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ _lock = threading.Lock()
 
 @contextmanager
 def dice(seed: int) -> Iterator[None]:
-    """What igraph draws inside is drawn by a generator of that seed alone, whatever other threads do: the same every time.
+    """Seed igraph's random generator for the code inside.
+
+    A lock keeps other threads out meanwhile, so the same seed always gives the same numbers.
 
     >>> import igraph
     >>> from core.graph.algorithms.dice import dice

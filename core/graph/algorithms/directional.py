@@ -1,4 +1,4 @@
-"""How the nodes of a subgraph lie to a question's entities, seen along the triples and against them."""
+"""Directional distance encoding of the nodes of a subgraph relative to the question entities."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ ROUNDS = 2
 
 
 def width(rounds: int = ROUNDS) -> int:
-    """How many numbers a node has."""
+    """Number of values per node."""
     return 2 + 4 * rounds
 
 
@@ -17,12 +17,15 @@ def directional_distances(
 ) -> np.ndarray:
     """Directional distance encoding (SubgraphRAG, section 3.1), float32 [n, 2 + 4 * rounds].
 
-    `heads` and `tails` are places of nodes, `topics` bool [n]. First whether a node is an entity of the question, as (no, yes); then,
-    round by round, the mean of what the heads of its triples had a round before; then the same against the triples. What no triple
-    leads to has 0.
+    `heads` and `tails` are local node numbers, `topics` is bool [n]. The first two values say
+    whether a node is a question entity, as (no, yes). Then, for each round, follows the mean of the
+    previous values over the heads of the triples that end in the node. The same follows for the
+    reverse direction. A node that no triple leads to has 0.
 
     >>> from core.graph.algorithms.directional import directional_distances
-    >>> directional_distances(np.array([0, 1]), np.array([1, 2]), np.array([True, False, False]))[2]  # two steps from the entity
+    >>> topics = np.array([True, False, False])
+    >>> distances = directional_distances(np.array([0, 1]), np.array([1, 2]), topics)
+    >>> distances[2]  # two steps from the entity
     array([1., 0., 1., 0., 0., 1., 0., 0., 0., 0.], dtype=float32)
     """
     first = np.stack([~topics, topics], axis=1).astype(np.float32)

@@ -1,4 +1,8 @@
-"""The graph around nodes that were not found from the seeds: joined to these, grown, or cut to what hangs on them."""
+"""Expansion of a subgraph around given nodes.
+
+Nodes that were not found from the seeds are connected to them, expanded by their neighbours, or
+dropped if they are not connected to a seed.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,8 @@ from core.graph.algorithms.neighbourhood import component_labels, nearest
 from core.graph.protocol import KnowledgeGraph
 from core.watch import NO_WATCH, Watch
 
-LOOKED_AT = 200_000  # nodes among which joins are sought
+# Number of nodes nearest to the seeds that are searched for connections.
+LOOKED_AT = 200_000
 AGAINST = {"out": "in", "in": "out", "both": "both"}
 
 
@@ -22,9 +27,10 @@ def joins(
     direction: str,
     watch: Watch = NO_WATCH,
 ) -> dict[int, list[int]]:
-    """For each wanted node at most `reach` steps from a seed a shortest path there, as nodes from the seed on.
+    """Return a shortest path from a seed to each wanted node within `reach` steps.
 
-    Of several, that of the smallest ids from its end backwards. Only the `LOOKED_AT` nodes nearest to the seeds are looked at.
+    A path is a list of nodes, from the seed on. Of several, the one with the smallest ids counts,
+    compared from its end backwards. Only the `LOOKED_AT` nodes nearest to the seeds are searched.
 
     >>> from core.graph.algorithms.expansion import joins
     >>> joins(toy, [4], [2], 3, "out")  # E>A>C
@@ -61,10 +67,12 @@ def around(
     keep: int,
     watch: Watch = NO_WATCH,
 ) -> tuple[dict[int, float], bool]:
-    """The nodes of `start` in their order, then those at most `hops` steps from the nodes of `grown`, with scores: at most `keep`, and
-    whether there were more.
+    """Expand the nodes of `grown` by up to `hops` steps, best scores first.
 
-    A node has the best score of those in `grown` from which it is reached in the fewest steps. Fewer steps come first, then (-score, id).
+    The result begins with the nodes of `start`, in their order, and has at most `keep` nodes with
+    scores. The second value says whether there were more. A reached node gets the best score of
+    those in `grown` from which it is reached in the fewest steps. Nodes reached in fewer steps come
+    first, then the order is (-score, id).
 
     >>> from core.graph.algorithms.expansion import around
     >>> around(toy, {4: 1.0}, {4: 1.0}, 2, "out", 3)  # E, then A, then B; C has no room
@@ -78,7 +86,7 @@ def around(
         for node, score in sorted(level.items(), key=lambda pair: (-pair[1], pair[0])):
             watch.check()
             if len(fresh) > room and score < worst:
-                break  # what comes now is worse than all that has room
+                break  # all that follow are worse than those that already fill the room
             more = 0
             for near in np.unique(graph.steps(node, direction)[0]).tolist():
                 if near not in found and near not in fresh:
@@ -94,10 +102,13 @@ def around(
 def hanging_on(
     graph: KnowledgeGraph, nodes: np.ndarray, edges: np.ndarray, seeds: Sequence[int]
 ) -> np.ndarray:
-    """Which of `nodes` (ascending) hang together with a seed by `edges` among them, whichever way these run: bool [len(nodes)].
+    """Mark the nodes that `edges` connect to a seed, in either direction.
+
+    The result is bool [len(nodes)], and `nodes` are ascending.
 
     >>> from core.graph.algorithms.expansion import hanging_on
-    >>> hanging_on(toy, np.array([0, 1, 3]), np.array([0]), [1]).tolist()  # A>B holds A to B, nothing D
+    >>> # A>B connects A to B, and nothing connects D
+    >>> hanging_on(toy, np.array([0, 1, 3]), np.array([0]), [1]).tolist()
     [True, True, False]
     """
     _, pieces = component_labels(graph, nodes, edges)

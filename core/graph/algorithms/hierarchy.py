@@ -1,4 +1,4 @@
-"""Communities of communities: Leiden, and Leiden again inside what is too large."""
+"""Hierarchical communities: Leiden, applied again inside of every community that is too large."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from core.graph.algorithms.dice import dice
 from core.watch import NO_WATCH, Watch
 
 SEED = 0
-ROUNDS = 10  # of Leiden
-MANY = 1_000_000  # edges that igraph is given; more are grouped by `core.graph.large.leiden`
+# Number of iterations of Leiden.
+ROUNDS = 10
+# Largest number of edges that igraph clusters; larger graphs go to `core.graph.large.leiden`.
+MANY = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """A community: its level (0 for the coarsest), the number of the one that it is a part of (-1 for none), and its nodes, ascending."""
+    """A community with its level, the number of its parent, and its nodes.
+
+    Level 0 is the coarsest. The parent is -1 on that level. The nodes are ascending.
+    """
 
     level: int
     parent: int
@@ -34,23 +39,31 @@ def hierarchy(
     largest: bool = True,
     watch: Watch = NO_WATCH,
 ) -> list[Group]:
-    """The communities of an undirected graph of `n` nodes: those of Leiden for modularity, each of more than `max_size` nodes split
-    again on the subgraph that it induces, until it is small enough or Leiden leaves it whole.
+    """Return the hierarchical communities of an undirected graph of `n` nodes.
 
-    A graph of more than `MANY` edges is grouped by `core.graph.large.leiden`, and by igraph what is smaller of it, in time that grows as n log n.
-    Parallel edges weigh together. With `largest` only the largest connected component is looked at (of equals the one with the smallest
-    node), as in Microsoft's GraphRAG; communities of one node are none. By (level, smallest member). Same graph, same communities.
+    They are those of Leiden for modularity. Each community of more than `max_size` nodes is split
+    again on its induced subgraph, until it is small enough or Leiden does not split it. The weights
+    of parallel edges are added. Communities of one node are left out. The result is ordered by
+    (level, smallest member), and is the same for the same graph.
+
+    A graph of more than `MANY` edges is clustered by `core.graph.large.leiden`, and its smaller
+    parts by igraph, in a time of order n log n.
+
+    With `largest`, only the largest connected component is clustered, as in Microsoft's GraphRAG.
+    Of several equally large ones it is that with the smallest node.
 
     >>> import numpy as np
     >>> from core.graph.algorithms.hierarchy import hierarchy
-    >>> heads, tails = np.array([0, 0, 1, 3, 3, 4, 2]), np.array([1, 2, 2, 4, 5, 5, 3])  # two triangles and an edge between
-    >>> [(one.level, one.parent, one.members.tolist()) for one in hierarchy(6, heads, tails, max_size=3)]
+    >>> heads = np.array([0, 0, 1, 3, 3, 4, 2])  # two triangles and an edge between
+    >>> tails = np.array([1, 2, 2, 4, 5, 5, 3])
+    >>> groups = hierarchy(6, heads, tails, max_size=3)
+    >>> [(one.level, one.parent, one.members.tolist()) for one in groups]
     [(0, -1, [0, 1, 2]), (0, -1, [3, 4, 5])]
     """
     weighted = np.ones(len(heads)) if weights is None else weights
     whole: _Small | _Large = (_Large if len(heads) > MANY else _Small).of(n, heads, tails, weighted)
     groups: list[Group] = []
-    # level, parent, nodes: breadth first, so that groups come by level
+    # (level, parent, nodes). The search is breadth-first, so the groups are ordered by level.
     waiting = [(0, -1, whole.largest() if largest else np.arange(n))]
     while waiting:
         later: list[tuple[int, int, np.ndarray]] = []
@@ -70,7 +83,10 @@ def hierarchy(
 
 @dataclass(frozen=True, eq=False)
 class _Small:
-    """A graph as igraph has it; a subgraph takes it as long as the whole graph is."""
+    """A graph that igraph holds.
+
+    An induced subgraph takes time in proportion to the whole graph.
+    """
 
     whole: Any
 
@@ -87,22 +103,25 @@ class _Small:
         return cls(whole)
 
     def largest(self) -> np.ndarray:
-        """The nodes of the largest component, of equals the one with the smallest node."""
+        """Nodes of the largest component; of equally large ones, that with the smallest node."""
         parts = self.whole.connected_components()
         return np.array(
             min(parts, key=lambda part: (-len(part), part[0])) if len(parts) else [], np.int64
         )
 
     def split(self, parts: list[np.ndarray], watch: Watch = NO_WATCH) -> Iterator[list[np.ndarray]]:
-        """The communities of the subgraph on each part, each ascending."""
+        """Yield the communities of the induced subgraph of each part, each ascending."""
         for part in parts:
             watch.check()
             yield _by_igraph(self.whole.induced_subgraph(part.tolist()), part) if len(part) else []
 
 
 class _Large:
-    """A graph of more than `MANY` edges as arrays: each pair of nodes once, with the sum of its weights. All subgraphs of a level are made
-    together, so that time grows as n log n; edges between parts are then dropped."""
+    """A graph of more than `MANY` edges, as arrays.
+
+    Each pair of nodes occurs once, with the sum of its weights. All subgraphs of a level are made
+    together, so that the time grows as n log n. Edges between parts are then dropped.
+    """
 
     def __init__(self, n: int, edges: np.ndarray, weights: np.ndarray):
         self.n, self.edges, self.weights = n, edges, weights  # int32 [m, 2], float64 [m]
@@ -121,7 +140,7 @@ class _Large:
         return cls(n, edges[other], sums[other])
 
     def largest(self) -> np.ndarray:
-        """The nodes of the largest component, of equals the one with the smallest node."""
+        """Nodes of the largest component; of equally large ones, that with the smallest node."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
 
@@ -132,7 +151,7 @@ class _Large:
         return np.flatnonzero(of == of[np.argmax(sizes[of])])
 
     def split(self, parts: list[np.ndarray], watch: Watch = NO_WATCH) -> Iterator[list[np.ndarray]]:
-        """The communities of the subgraph on each part, each ascending."""
+        """Yield the communities of the induced subgraph of each part, each ascending."""
         of, place = np.full(self.n, -1, np.int32), np.empty(self.n, np.int32)
         for number, part in enumerate(parts):
             of[part], place[part] = number, np.arange(len(part))
@@ -151,7 +170,7 @@ class _Large:
         self, part: np.ndarray, edges: np.ndarray, weights: np.ndarray, watch: Watch = NO_WATCH
     ) -> list[np.ndarray]:
         if len(edges) > MANY:
-            # its compiled loops bring numba
+            # Imports numba.
             from core.graph.large import leiden, linked
 
             labels = leiden(linked(len(part), edges, weights), watch.quiet)
@@ -167,7 +186,7 @@ class _Large:
 
 
 def _by_igraph(graph: Any, nodes: np.ndarray) -> list[np.ndarray]:
-    """The communities of a graph of some nodes, each ascending."""
+    """Return the communities of an igraph graph of some nodes, each ascending."""
     with dice(SEED):
         found = graph.community_leiden(
             objective_function="modularity", weights="weight", n_iterations=ROUNDS

@@ -1,4 +1,7 @@
-"""Where the nodes of a drawn graph stand: near to what they are joined to, or in columns by hops."""
+"""Positions of the nodes of a drawn graph.
+
+Nodes stand near to their neighbours, or in columns by hops.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,15 @@ import numpy as np
 
 from core.graph.algorithms.dice import dice
 
+# Number of candidate positions per ring around the neighbours of a new node.
 ANGLES = 20
-RINGS = (0.7, 1.0, 1.5, 2.2, 3.2)  # in spacings, around what a new node is joined to
-EDGE = 0.03  # kept free at the sides
-FIRST_GAP = 0.5  # from the first column to the second, where no names stand
+# Radii of these rings, in units of the spacing between nodes.
+RINGS = (0.7, 1.0, 1.5, 2.2, 3.2)
+# Margin that is kept free at the sides.
+EDGE = 0.03
+# Distance of the first two columns, in units of the others; it is smaller since no labels stand
+# there.
+FIRST_GAP = 0.5
 
 Place = tuple[float, float]
 
@@ -23,9 +31,10 @@ def positions(
     fixed: Mapping[int, Place] | None = None,
     seed: int = 0,
 ) -> dict[int, Place]:
-    """Coordinates in 0..1 for each node: drawn near to what it is joined to (Kamada-Kawai, components side by side).
+    """Return coordinates in 0..1 for each node, near to its neighbours.
 
-    Nodes in `fixed` stay exactly there; the others are then put into the gaps near to what they are joined to.
+    The layout is Kamada-Kawai, or Fruchterman-Reingold if the graph is not connected. Nodes in
+    `fixed` stay exactly there. The others are then put into the gaps near to their neighbours.
 
     >>> from core.graph.algorithms.layout import positions
     >>> positions([7, 8], [(7, 8)], fixed={7: (0.5, 0.5), 8: (0.1, 0.9)})
@@ -58,7 +67,7 @@ def positions(
 
 
 def _spread(xy: np.ndarray, least: float) -> np.ndarray:
-    """The points, of which those nearer to each other than `least` are pushed apart, within 0..1."""
+    """Push points apart that are nearer to each other than `least`, within 0..1."""
     xy = xy.copy()
     for _ in range(40):
         gaps = xy[:, None] - xy[None]
@@ -82,7 +91,8 @@ def _added(
     beside = neighbours(edges)
     places, spacing = dict(places), 0.8 / math.sqrt(max(len(nodes), 4))
     waiting = [node for node in nodes if node not in places]
-    while waiting:  # first what is joined to the most that already has a place
+    # Nodes with the most neighbours that already have a position come first.
+    while waiting:
         node = max(waiting, key=lambda n: sum(other in places for other in beside.get(n, ())))
         waiting.remove(node)
         anchors = np.array([places[other] for other in beside.get(node, ()) if other in places])
@@ -91,7 +101,7 @@ def _added(
 
 
 def _free(anchors: np.ndarray, taken: np.ndarray, spacing: float) -> Place:
-    """The candidate with room around it that is nearest to the anchors."""
+    """Return the candidate position with room around it that is nearest to the anchors."""
     turns = np.arange(ANGLES) * (2 * np.pi / ANGLES)
     around = np.stack([np.cos(turns), np.sin(turns)], 1)
     middle = anchors.mean(0) if len(anchors) else np.array([0.5, 0.5])
@@ -109,8 +119,10 @@ def _free(anchors: np.ndarray, taken: np.ndarray, spacing: float) -> Place:
 def layered(
     nodes: Sequence[int], edges: Sequence[tuple[int, int]], seeds: Iterable[int]
 ) -> dict[int, Place]:
-    """Coordinates in 0..1 for a few nodes: from left to right by hops from the seeds, each column in the order that has
-    its edges cross little. Nodes that no edge joins to a seed stand in the last column.
+    """Return coordinates in 0..1 for a few nodes, in columns by hops from the seeds.
+
+    Each column is ordered to keep edge crossings few. Nodes that are not connected to a seed stand
+    in the last column.
 
     >>> from core.graph.algorithms.layout import layered
     >>> layered([0, 1, 2], [(0, 1), (1, 2)], [0])
@@ -147,7 +159,7 @@ def layered(
 
 
 def neighbours(edges: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-    """What each node is joined to, without repeats.
+    """Return the neighbours of each node, without repeats.
 
     >>> from core.graph.algorithms.layout import neighbours
     >>> neighbours([(0, 1), (2, 1), (1, 0), (2, 2)])

@@ -23,16 +23,22 @@ if TYPE_CHECKING:
     from core.graph.large import Links
 
 SEED = 0
-CLUSTER = (
-    100_000  # nodes; larger clusters are split again, so that a question's PageRank stays small
-)
-LARGEST = 20_000_000  # edges that igraph is given, which needs about 200 bytes for each; of a larger graph the arrays are read as they are
-BYTES_AN_EDGE = 100  # that the arrays take then, as measured
+# Largest number of nodes of a cluster. Larger clusters are split again, so that the PageRank of a
+# question stays within a small graph.
+CLUSTER = 100_000
+# Largest number of edges that igraph clusters, which takes about 200 bytes for each. Larger graphs
+# are clustered on their own arrays.
+LARGEST = 20_000_000
+# Memory in bytes per edge of the clustering on the arrays, as measured.
+BYTES_AN_EDGE = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Communities:
-    """The finest communities of a graph: `of[v]` is that of node `v`. They are numbered by their first member."""
+    """The finest communities of a graph, numbered by their first member.
+
+    `of[v]` is the community of node `v`.
+    """
 
     of: np.ndarray  # int32 [n]
 
@@ -40,15 +46,15 @@ class Communities:
         return len(self._starts) - 1
 
     def members(self, community: int) -> np.ndarray:
-        """The nodes of a community, int64, ascending."""
+        """Return the nodes of a community, int64, ascending."""
         return self._order[self._starts[community] : self._starts[community + 1]]
 
     def sizes(self) -> np.ndarray:
-        """The number of members of each community, int64."""
+        """Return the number of members of each community, int64."""
         return np.diff(self._starts)
 
     def digest(self, community: int) -> str:
-        """The sha256 of a community's members in hex."""
+        """Return the SHA-256 of a community's members, in hex."""
         return hashlib.sha256(self.members(community).astype("<i8").tobytes()).hexdigest()
 
     @cached_property
@@ -61,26 +67,35 @@ class Communities:
 
 
 def clusters(graph: Graph, watch: Watch = NO_WATCH) -> Communities:
-    """The communities of at most `CLUSTER` nodes each, found anew. Raises as `detect`.
+    """Detect communities of at most `CLUSTER` nodes each.
+
+    It raises the errors of `detect`.
 
     >>> from core.graph.algorithms.leiden import clusters
     >>> found = clusters(toy)
-    >>> sorted(node for one in range(len(found)) for node in found.members(one).tolist())  # each node is in one community
+    >>> # each node is in one community
+    >>> sorted(node for one in range(len(found)) for node in found.members(one).tolist())
     [0, 1, 2, 3, 4]
     """
     return Communities(detect(graph, CLUSTER, watch))
 
 
 def detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
-    """The community of each node, int32 [n], numbered by first member. Raises BadInput for a graph too large, and what `watch` raises.
+    """Return the community of each node, int32 [n], numbered by first member.
 
-    A large graph is clustered in a process of its own: igraph holds the interpreter for as long as it is at it.
+    The method is Leiden for modularity on the undirected graph, where parallel edges weigh more.
+    Each community of more than `max_size` nodes is split again by Leiden on its induced subgraph,
+    until it is small enough or Leiden does not split it. Microsoft's GraphRAG clusters only the
+    largest connected component; here every node belongs to a community.
 
-    Leiden for modularity on the undirected graph (parallel edges weigh more); each community of more than `max_size`
-    nodes is split again by Leiden on the subgraph that it induces, until it is small enough or Leiden leaves it whole.
-    Microsoft's GraphRAG clusters only the largest connected component; here every node belongs to a community.
+    Graphs of up to `LARGEST` edges are clustered by igraph, larger ones by
+    `core.graph.large.array_leiden`. A large graph is clustered in a subprocess, because igraph
+    holds Python's global lock while it runs. Exceptions of `watch` pass through.
 
-    igraph does it for up to `LARGEST` edges, `core.graph.large.array_leiden` for more.
+    Raises
+    ------
+    BadInput
+        If the graph is too large for the free memory.
     """
     refusal = too_large(graph)
     if refusal:
@@ -91,7 +106,9 @@ def detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
 
 
 def too_large(graph: Graph) -> str:
-    """Why the communities of a graph are not found here, for want of memory; empty where they are.
+    """Return the reason if memory does not suffice to cluster a graph.
+
+    The text is empty if it does.
 
     >>> from core.graph.algorithms.leiden import too_large
     >>> too_large(toy)
@@ -105,9 +122,9 @@ def too_large(graph: Graph) -> str:
 
 
 def _detected(folder: Path, digest: str, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
-    """`_detect`, for a graph that is opened first."""
+    """Open a graph and run `_detect`; this is what the subprocess runs."""
     graph = open_same(folder, digest)
-    assert isinstance(graph, Graph)  # no other is worked on apart
+    assert isinstance(graph, Graph)  # only stored graphs are sent to a subprocess
     return _detect(graph, max_size, watch)
 
 
@@ -127,7 +144,7 @@ def _detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
         ).astype(np.int64)
         whole = igraph.Graph(n=graph.n_nodes, edges=edges)
     everything = np.arange(graph.n_nodes)
-    # nodes, and where among those of a graph
+    # (nodes, graph, positions of the nodes in that graph).
     waiting: list[tuple[np.ndarray, Any, np.ndarray | None]] = [(everything, whole, None)]
     found, settled = np.empty(graph.n_nodes, np.int64), 0
     while waiting:
@@ -155,7 +172,10 @@ def _detect(graph: Graph, max_size: int, watch: Watch = NO_WATCH) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Large:
-    """A graph of more than `LARGEST` edges; `place` is -1 for each node."""
+    """A graph of more than `LARGEST` edges.
+
+    `place` is a work array, which holds -1 for each node between calls.
+    """
 
     links: Links
 
@@ -164,13 +184,16 @@ class _Large:
         return np.full(self.links.n_nodes, -1, np.int32)
 
     def communities(self, watch: Watch = NO_WATCH) -> np.ndarray:
-        """The community of each node."""
+        """Return the community of each node."""
         from core.graph.large import leiden
 
         return leiden(self.links, watch)
 
     def induced(self, among: np.ndarray) -> Any:
-        """The subgraph on the nodes at these places: igraph's, where it is small enough for it."""
+        """Return the subgraph on the nodes at these positions.
+
+        It is an igraph graph if it is small enough.
+        """
         import igraph
 
         from core.graph.large import inner_edges, linked
@@ -182,14 +205,17 @@ class _Large:
 
 
 def _induced(part: Any, among: np.ndarray) -> Any:
-    """The subgraph on the nodes at these places."""
+    """Return the subgraph on the nodes at these positions."""
     return (
         part.induced(among) if isinstance(part, _Large) else part.induced_subgraph(among.tolist())
     )
 
 
 def _leiden(part) -> np.ndarray:
-    """The cluster of each vertex by Leiden with a generator of its own, so that the same part gives the same clusters."""
+    """Return the Leiden cluster of each vertex, with a fixed seed.
+
+    The same part always gives the same clusters.
+    """
     with dice(SEED):
         return np.asarray(
             part.community_leiden(objective_function="modularity", n_iterations=2).membership,

@@ -1,4 +1,4 @@
-"""The adjacency of a subgraph, relabelled to 0 .. m - 1."""
+"""Adjacency of a subgraph, with nodes renumbered from 0."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ import numpy as np
 from core.graph.protocol import KnowledgeGraph
 from core.types import Subgraph
 
-MAX_TUPLE_STEPS = 500_000  # steps held as tuples
+# Largest number of steps that are held as tuples.
+MAX_TUPLE_STEPS = 500_000
 
 
 class Local:
-    """Every step inside a subgraph: from local node `v`, entries `indptr[v] .. indptr[v + 1]` of the three arrays.
+    """Adjacency of a subgraph in CSR form, with local node ids.
 
-    Local ids are places in `nodes`, which holds the graph's ids, ascending. `direction` "out" steps along the triples,
-    "in" against them, "both" gives each edge a step each way (a self-loop two). Within a node, steps are ordered by
-    (edge id, forward first). An edge of the subgraph whose ends are not both in it gives no step.
+    The steps from local node `v` are the entries `indptr[v] .. indptr[v + 1]` of `neighbours`,
+    `edges` and `forward`. Local ids are positions in `nodes`, which holds the graph's ids,
+    ascending. With the `direction` "out", steps go from head to tail, with "in" from tail to head,
+    with "both" each edge gives a step in each direction (a self-loop two). The steps of a node are
+    ordered by (edge id, forward first). An edge with an end outside of the subgraph gives no step.
 
     >>> from core.graph.algorithms.local import Local
     >>> from core.types import Subgraph
@@ -55,29 +58,31 @@ class Local:
         self.relation_of = dict(zip(edges.tolist(), relations.tolist()))
 
     def __len__(self) -> int:
-        """The number of nodes."""
+        """Number of nodes."""
         return len(self.nodes)
 
     def _places(self, nodes: np.ndarray) -> np.ndarray:
-        """The local ids of the graph's nodes, -1 for those outside."""
+        """Return the local ids of the graph's nodes, -1 for those outside."""
         if not len(self.nodes):
             return np.full(len(nodes), -1, np.int64)
         places = np.minimum(np.searchsorted(self.nodes, nodes), len(self.nodes) - 1)
         return np.where(self.nodes[places] == nodes, places, -1)
 
     def place(self, node: int) -> int:
-        """The local id of a node of the graph, -1 where it is not in the subgraph."""
+        """Return the local id of a node, -1 if it is not in the subgraph."""
         return int(self._places(np.array([node], np.int64))[0])
 
     def steps(self, place: int) -> slice:
-        """Where the steps from a local node lie in `neighbours`, `edges` and `forward`."""
+        """Slice of `neighbours`, `edges` and `forward` with the steps from a local node."""
         return slice(int(self.indptr[place]), int(self.indptr[place + 1]))
 
     @cached_property
     def lists(self) -> Sequence[list[tuple[int, int, bool]]]:
-        """For each local node its steps (neighbour, edge, forward) as plain tuples, in order, for loops in Python.
+        """Steps (neighbour, edge, forward) of each local node as tuples, for loops in Python.
 
-        Of more than `MAX_TUPLE_STEPS` steps, made anew for each node that is asked for, as a tuple takes ten times the space."""
+        If there are more than `MAX_TUPLE_STEPS` steps, the tuples are made on each access, since
+        they take ten times the memory of the arrays.
+        """
         if len(self.edges) > MAX_TUPLE_STEPS:
             return _Lists(self)
         entries = list(zip(self.neighbours.tolist(), self.edges.tolist(), self.forward.tolist()))
@@ -86,7 +91,7 @@ class Local:
 
 
 class _Lists(Sequence):
-    """The steps of a local node as tuples, made when asked for."""
+    """Steps of the local nodes as tuples, made on access."""
 
     def __init__(self, local: Local):
         self._local = local

@@ -1,4 +1,7 @@
-"""Mediators: nodes without a name that only tie others together, as Freebase has for facts of more than two parts."""
+"""Mediators: unnamed nodes that only connect others.
+
+Freebase uses them for facts with more than two parts.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,18 @@ from core.graph.algorithms.chains import Chain
 from core.graph.protocol import KnowledgeGraph
 from core.graph.unnamed import unnamed
 
-MOST_EDGES = 200_000  # triples whose nodes' names are looked at
-MOSTLY = 0.5  # share of the nodes that a step leads to
+# Number of triples whose node names are checked.
+MOST_EDGES = 200_000
+# Share of mediators among the nodes that a step leads to, above which the step counts as leading
+# into mediators.
+MOSTLY = 0.5
 
 
 def mediating(graph: KnowledgeGraph) -> np.ndarray:
-    """For each step code whether most of the nodes it leads to are mediators: bool [2 * relations].
+    """Mark the step codes of which most steps lead to a mediator.
 
-    From all triples, or from `MOST_EDGES` of them spread evenly.
+    The result is bool [2 * relations]. All triples are checked, or `MOST_EDGES` of them, spread
+    evenly. Step codes are those of `core.graph.algorithms.chains`.
 
     >>> from core.graph.algorithms.mediators import mediating
     >>> len(mediating(toy)), mediating(toy).any()  # every node of the toy has a name
@@ -38,10 +45,13 @@ def _looked(graph: KnowledgeGraph) -> np.ndarray:
 
 
 def verbal_steps(chain: Chain, into: np.ndarray) -> int:
-    """How many steps a chain is said in: a passage through a mediator is one. `into` is of `mediating`.
+    """Count the steps of a chain, where passing through a mediator is one step.
+
+    `into` is the result of `mediating`.
 
     >>> from core.graph.algorithms.mediators import verbal_steps
-    >>> verbal_steps((0, 2), np.array([True, False, False, False]))  # the first step leads into a mediator
+    >>> into = np.array([True, False, False, False])
+    >>> verbal_steps((0, 2), into)  # the first step leads into a mediator
     1
     """
     return len(chain) - sum(bool(into[code]) for code in chain)

@@ -1,4 +1,4 @@
-"""The compiled loop of growing moats."""
+"""Compiled loop of the growing moats of a Steiner tree."""
 
 from __future__ import annotations
 
@@ -12,9 +12,15 @@ watch_compiling()
 
 @njit(cache=True, nogil=True)
 def next_meeting(waiting, n, heads, tails, costs, cluster, rate, grown):
-    """Of the first `n` edges that wait the one whose moats meet first, -1 for none, and the time until then.
+    """Find the edge whose moats meet first.
 
-    Edges within a cluster are taken out of `waiting` in place, the others keep their order; before both, how many these are.
+    Only the first `n` entries of `waiting` count. Edges within a cluster are removed from it in
+    place, and the others keep their order.
+
+    Returns
+    -------
+    The number of edges left in `waiting`, the edge (-1 if there is none), and the time until its
+    moats meet.
     """
     left, first, soonest = 0, -1, np.inf
     for at in range(n):

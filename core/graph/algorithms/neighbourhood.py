@@ -1,4 +1,4 @@
-"""The part of a graph around some nodes: who is near, which edges lie between, how many pieces they form."""
+"""The neighbourhood of nodes: nearest nodes, induced edges and connected components."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ from core.graph.store import Graph
 from core.types import Subgraph
 from core.watch import NO_WATCH, Watch
 
-WAYS = {"out": 1, "in": 2, "both": 3}  # what the compiled loops call the directions
+# Codes of the directions in the compiled loops.
+WAYS = {"out": 1, "in": 2, "both": 3}
 
 
 def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
-    """The seeds as int64, repeats kept. Raises BadInput where there are none or one is not a node of the graph.
+    """Return the seeds as int64, with repeats.
+
+    Raises
+    ------
+    BadInput
+        If there are none, or one is not a node of the graph.
 
     >>> from core.graph.algorithms.neighbourhood import seed_array
     >>> seed_array(toy, [2, 0, 2]).tolist()
@@ -28,7 +34,8 @@ def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
     for node in nodes:
         if not 0 <= node < graph.n_nodes:
             raise BadInput(
-                f"There is no node {node}; the graph “{graph.name}” has nodes 0 to {graph.n_nodes - 1}."
+                f"There is no node {node}; the graph “{graph.name}” has nodes 0 to "
+                f"{graph.n_nodes - 1}."
             )
     return np.array(nodes, np.int64)
 
@@ -36,7 +43,9 @@ def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
 def links(
     graph: KnowledgeGraph, direction: str
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """What the compiled loops need to walk a graph: (way, out_indptr, tails, in_indptr, in_heads).
+    """Return the arguments with which compiled loops walk a graph.
+
+    They are (way, out_indptr, tails, in_indptr, in_heads).
 
     >>> from core.graph.algorithms.neighbourhood import links
     >>> way, out_indptr, *_ = links(toy, "both")
@@ -54,16 +63,17 @@ def nearest(
     keep: int | None = None,
     watch: Watch = NO_WATCH,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(nodes, hops from the seeds), int64, ordered by (hops, id): breadth-first from the seeds, themselves included.
+    """Return the nodes within `hops` steps of the seeds, and their distances.
 
-    At most `keep` nodes, the nearest; seeds that do not fit are cut too.
+    Both are int64, ordered by (hops, id). The search is breadth-first and the seeds are included.
+    At most `keep` nodes are returned, the nearest ones; this limits the seeds, too.
 
     >>> from core.graph.algorithms.neighbourhood import nearest
     >>> nodes, hops = nearest(toy, [4], 2, "out")  # E>A, then A>B and A>C
     >>> toy.names(nodes), hops.tolist()
     (['E', 'A', 'B', 'C'], [0, 1, 2, 2])
     """
-    from core.graph.algorithms.traversal import next_level  # brings numba
+    from core.graph.algorithms.traversal import next_level  # imports numba
 
     seeds = np.unique(seed_array(graph, seeds))
     keep = graph.n_nodes if keep is None else max(0, min(keep, graph.n_nodes))
@@ -85,13 +95,13 @@ def nearest(
 
 
 def induced(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
-    """The edges of the graph whose two ends are both among `nodes`, int64, ascending.
+    """Return the edges that have both ends among `nodes`, int64, ascending.
 
     >>> from core.graph.algorithms.neighbourhood import induced
     >>> toy.triple_texts(induced(toy, [0, 2, 3]))
     ['A -> r1 -> C', 'C -> r3 -> A', 'C -> r4 -> D', 'D -> r6 -> D']
     """
-    from core.graph.algorithms.traversal import count_edges_among  # brings numba
+    from core.graph.algorithms.traversal import count_edges_among  # imports numba
 
     nodes = np.unique(np.asarray(nodes if isinstance(nodes, np.ndarray) else list(nodes), np.int64))
     assert isinstance(graph, Graph)
@@ -107,7 +117,7 @@ def induced(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
 
 
 def connected_components(graph: KnowledgeGraph, subgraph: Subgraph) -> int:
-    """The number of weakly connected components of a subgraph; a node without edges is one.
+    """Number of weakly connected components of a subgraph, including single nodes.
 
     >>> from core.graph.algorithms.neighbourhood import connected_components
     >>> from core.types import Subgraph
@@ -120,7 +130,13 @@ def connected_components(graph: KnowledgeGraph, subgraph: Subgraph) -> int:
 def component_labels(
     graph: KnowledgeGraph, nodes: np.ndarray, edges: np.ndarray
 ) -> tuple[int, np.ndarray]:
-    """(how many weakly connected components `edges` leave among `nodes`, ascending; the component of each node, from 0).
+    """Return the weakly connected components that `edges` form among `nodes`.
+
+    `nodes` are ascending.
+
+    Returns
+    -------
+    The number of components, and the component of each node, from 0.
 
     >>> from core.graph.algorithms.neighbourhood import component_labels
     >>> count, labels = component_labels(toy, np.array([0, 1, 3]), np.array([0]))

@@ -1,4 +1,8 @@
-"""A picture's worth of a graph: its best connected entities, those that join them, and one more step for variety."""
+"""A small overview of a graph, to be drawn.
+
+It consists of the entities with the highest degrees, entities that connect them, and further
+neighbours for variety.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +14,30 @@ import numpy as np
 
 from core.graph.algorithms.neighbourhood import induced
 
-# entities drawn: the best connected, those that join them, and all together
+# Numbers of drawn entities: those with the highest degrees, those that connect them, and in total.
 HUBS, JOINTS, ROOM = (8, 16, 42)
-LOOKED_AT = 20_000  # steps of a hub among which joints are sought
-MANY = 20_000_000  # triples above which the best connected are found by a sample, as counting would read the whole graph
-BLOCKS, BLOCK = 256, 64  # of the sample: places in the graph, and ends of triples read at each
-CONSIDERED = 2_000  # candidates for joints
-EACH = 3  # examples of a relation, or triples of an entity, that are enough
-PAIRS = 2.5  # pairs that are joined on the picture, for each entity on it; of a denser graph `EACH` of each entity
+# Number of a hub's steps per direction that are searched for connecting entities.
+LOOKED_AT = 20_000
+# Number of triples above which a sample gives the highest degrees, since counting would read the
+# whole graph.
+MANY = 20_000_000
+# Size of this sample: number of positions in the graph, and number of triple ends read at each.
+BLOCKS, BLOCK = 256, 64
+# Number of candidates for connecting entities.
+CONSIDERED = 2_000
+# Number of examples of a relation, or of triples of an entity, that suffice.
+EACH = 3
+# Largest number of drawn links per entity. Of a denser graph, `EACH` triples of each entity are
+# drawn.
+PAIRS = 2.5
 
 
 @dataclass(frozen=True)
 class Overview:
-    """What is drawn: nodes in three parts, each best first, and triples between them, ascending. `whole` where it is all there is."""
+    """Nodes to draw in three groups, each best first, and the triples between them.
+
+    The triples are ascending. `whole` is True if this is the whole graph.
+    """
 
     hubs: tuple[int, ...]
     joints: tuple[int, ...]
@@ -32,9 +47,12 @@ class Overview:
 
 
 def overview(graph: Any) -> Overview:
-    """The best connected entities, those that lie beside most of them, and neighbours of these by relations not seen so far.
+    """Choose the nodes and triples that show a graph best.
 
-    A graph of `ROOM` nodes or fewer is drawn whole. Reads a bounded part of the graph: of a hub `LOOKED_AT` steps, of a joint all.
+    These are the entities with the highest degrees, the entities that are adjacent to most of them,
+    and neighbours of the latter by relations that do not occur yet. A graph of at most `ROOM` nodes
+    is drawn whole. Only a bounded part of the graph is read: at most `LOOKED_AT` steps of a node in
+    each direction.
 
     >>> from core.graph.algorithms.overview import overview
     >>> found = overview(toy)
@@ -63,7 +81,9 @@ def overview(graph: Any) -> Overview:
 
 
 def busiest(graph: Any, count: int) -> list[int]:
-    """The nodes with most edges, by (-degree, id); of a very large graph by a sample of its triples, in which hubs come often.
+    """Return the nodes with the highest degrees, ordered by (-degree, id).
+
+    Of a very large graph, a sample of its triples is used, in which hubs occur often.
 
     >>> from core.graph.algorithms.overview import busiest
     >>> toy.names(busiest(toy, 3))  # A and C have 4 edges each, D 3 with its loop twice
@@ -88,7 +108,11 @@ def _whole(graph: Any, hubs: list[int]) -> Overview:
 
 
 def _thinned(graph: Any, nodes: tuple[int, ...], edges: np.ndarray) -> tuple[int, ...]:
-    """The edges, where they join at most `PAIRS` pairs a node; else `EACH` of each node, by relations drawn least so far. Ascending."""
+    """Thin out the edges if they connect more than `PAIRS` pairs per node.
+
+    Then `EACH` edges of each node stay, those of the relations drawn least so far first. The result
+    is ascending.
+    """
     heads, relations, tails = (ids.tolist() for ids in graph.triples(edges))
     pairs = [(min(ends), max(ends)) for ends in zip(heads, tails)]
     if len(set(pairs)) <= PAIRS * len(nodes):
@@ -113,7 +137,10 @@ def _thinned(graph: Any, nodes: tuple[int, ...], edges: np.ndarray) -> tuple[int
 
 
 def _steps(graph: Any, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(neighbours, edges, relations) of a node, int64: the first `LOOKED_AT` steps each way."""
+    """Return (neighbours, edges, relations) of a node, int64.
+
+    At most the first `LOOKED_AT` steps in each direction are read.
+    """
     out = np.arange(
         graph.out_indptr[node], min(graph.out_indptr[node + 1], graph.out_indptr[node] + LOOKED_AT)
     )
@@ -127,7 +154,11 @@ def _steps(graph: Any, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _joints(hubs: list[int], near: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> list[int]:
-    """Nodes beside the hubs, one after the other: the one whose hubs have fewest joints so far, of several the smallest id."""
+    """Choose nodes adjacent to the hubs, one after the other.
+
+    Each time it is the one whose hubs have the fewest chosen neighbours so far; of several, the one
+    with the smallest id.
+    """
     beside = [np.setdiff1d(nodes, hubs) for nodes, *_ in near]
     nodes, times = (
         np.unique(np.concatenate(beside), return_counts=True)
@@ -153,7 +184,10 @@ def _joints(hubs: list[int], near: list[tuple[np.ndarray, np.ndarray, np.ndarray
 def _further(
     taken: set[int], steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]], room: int
 ) -> list[int]:
-    """Neighbours of the joints, in turn one of each, by the relation that is drawn least so far; at most `EACH` by one relation."""
+    """Choose neighbours of the connecting entities, one of each in turn.
+
+    The relation drawn least so far comes first, with at most `EACH` nodes per relation.
+    """
     seen = Counter(
         int(relation)
         for nodes, _, by in steps

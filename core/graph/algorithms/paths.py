@@ -1,4 +1,4 @@
-"""Paths from one node inside a subgraph: the shortest to every other node, or all that repeat no node."""
+"""Paths from one node within a subgraph, either the shortest or all simple ones."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from core.graph.algorithms.local import Local
 from core.types import Path
 from core.watch import NO_WATCH, Watch
 
+# Number of paths after which a cancellation is checked for.
 CHECK_EVERY = 4096
 Step = tuple[int, int, bool]  # local neighbour, edge, forward
-# node -> each node one less deep that leads to it -> the parallel steps
+# Maps a node to its predecessors (one level less deep), and each of these to the parallel steps.
 Before = dict[int, dict[int, list[Step]]]
 
 
@@ -24,13 +25,20 @@ def shortest_paths(
     cap: int | None = None,
     watch: Watch = NO_WATCH,
 ) -> tuple[list[Path], bool]:
-    """The shortest paths of at most `hops` steps from `source` (a node of the graph) to the other nodes of the subgraph.
+    """Return the shortest paths from `source` to the other nodes of the subgraph.
 
-    Along one sequence of nodes to each target, that of the last but one node found first, as igraph's `get_shortest_paths`
-    has one (LEGO-GraphRAG SBR-SPR); with `every`, along all of them. With `parallel`, each edge between two nodes of a sequence
-    makes a path of its own, else the first alone. Ordered by (length, end, nodes, edges), in the graph's ids. At most `cap`
-    paths, the first in that order; the second value says whether there were more. The path of no steps is left out; a source
-    outside has no paths.
+    By default each target has one sequence of nodes, through the predecessor found first, as in
+    igraph's `get_shortest_paths` (LEGO-GraphRAG SBR-SPR). A `source` outside has no paths.
+
+    Parameters
+    ----------
+    every : return all shortest sequences of nodes to each target.
+    parallel : return a path for each of several edges between two nodes, else for the first alone.
+    cap : largest number of paths, the first in the order of the result.
+
+    Returns
+    -------
+    Paths in the graph's ids by (length, end, nodes, edges), and whether there were more.
 
     >>> from core.graph.algorithms.local import Local
     >>> from core.graph.algorithms.paths import shortest_paths
@@ -53,10 +61,15 @@ def shortest_paths(
 def simple_paths(
     local: Local, source: int, hops: int, cap: int | None, watch: Watch = NO_WATCH
 ) -> tuple[list[Path], bool]:
-    """All paths of 1 to `hops` steps from `source` that repeat no node (LEGO-GraphRAG EPR), shortest first.
+    """Return the paths of up to `hops` steps that repeat no node, shortest first.
 
-    Within a length, by the place of the path that is extended, then (edge, forward first). At most `cap` paths, so that
-    a cap keeps the shortest and bounds the memory; the second value says whether there were more. In the graph's ids.
+    This is LEGO-GraphRAG's EPR. Paths of one length are ordered by the path that they extend, then
+    by (edge, forward first). At most `cap` paths are returned. Since the shortest come first, this
+    bounds the memory and keeps the shortest.
+
+    Returns
+    -------
+    The paths in the graph's ids, and whether there were more than `cap`.
 
     >>> from core.graph.algorithms.local import Local
     >>> from core.graph.algorithms.paths import simple_paths
@@ -90,7 +103,10 @@ def _search(
     parallel: bool,
     watch: Watch = NO_WATCH,
 ) -> tuple[dict[int, int], Before]:
-    """Breadth-first: the depth of each reached node, and what leads to each but the start."""
+    """Breadth-first search from `start`.
+
+    Returns the depth of each reached node, and the predecessors of each but the start.
+    """
     depth, level = {start: 0}, [start]
     before: Before = {}
     for hop in range(1, hops + 1):
@@ -115,7 +131,10 @@ def _search(
 def _to_each(
     local: Local, start: int, targets: list[int], before: Before, watch: Watch = NO_WATCH
 ) -> Iterator[Path]:
-    """The paths that `before` holds, target by target, each by (nodes, edges); nothing is held but the path in hand."""
+    """Yield the paths to each target, ordered by (nodes, edges).
+
+    Only one path is in memory at a time.
+    """
     names = local.nodes.tolist()
     for count, target in enumerate(targets):
         if count % 256 == 0:
@@ -124,7 +143,7 @@ def _to_each(
         if back:
             yield from _along(names, back, before)
             continue
-        onward: dict[int, list[int]] = {}  # node -> the next nodes on a way to the target
+        onward: dict[int, list[int]] = {}  # node -> next nodes on a path to the target
         stack = [target]
         while stack:
             near = stack.pop()
@@ -139,7 +158,10 @@ def _to_each(
 
 
 def _only_way(start: int, target: int, before: Before) -> list[int]:
-    """The nodes from start to target where one sequence of them alone leads there, as to most targets; else none."""
+    """Return the sequence of nodes from start to target if there is only one.
+
+    Most targets have only one.
+    """
     back = [target]
     while back[-1] != start:
         ways = before.get(back[-1], {})
@@ -152,7 +174,10 @@ def _only_way(start: int, target: int, before: Before) -> list[int]:
 def _between(
     names: list[int], start: int, target: int, onward: dict[int, list[int]], before: Before
 ) -> Iterator[Path]:
-    """The paths from start to target along `onward`, by nodes, then edges: depth first without recursion."""
+    """Yield the paths from start to target along `onward`, by nodes, then edges.
+
+    The search is depth-first without recursion.
+    """
     trail, ahead = [start], [iter(onward[start])]
     while trail:
         node = next(ahead[-1], None)
@@ -167,14 +192,20 @@ def _between(
 
 
 def _along(names: list[int], places: list[int], before: Before) -> Iterator[Path]:
-    """The paths along a sequence of nodes, one for each choice of parallel steps."""
+    """Yield the paths along a sequence of nodes.
+
+    There is one for each choice of parallel steps.
+    """
     nodes = tuple([names[place] for place in places])
     for steps in product(*[before[b][a] for a, b in zip(places, places[1:])]):
         yield Path(nodes, tuple([step[1] for step in steps]), tuple([step[2] for step in steps]))
 
 
 def _breadth(local: Local, start: int, hops: int) -> Iterator[Path]:
-    """Simple paths by length; holds the paths of one length, which were all handed out before."""
+    """Yield simple paths by length.
+
+    The paths of one length are in memory at a time.
+    """
     names = local.nodes.tolist()
     level: list[tuple[tuple[int, ...], Path]] = [((start,), Path((names[start],)))]
     for hop in range(hops):

@@ -1,4 +1,7 @@
-"""A graph's links read both ways, each once: the undirected simple graph that re-ranking on documents walks."""
+"""The undirected simple graph of a knowledge graph.
+
+Re-ranking on documents walks it. Each link occurs once in both directions.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ from core.graph.store import slices
 
 @dataclass(frozen=True, eq=False)
 class Simple:
-    """Neighbours of each node, ascending, without parallel links and loops: those of `v` are `near[indptr[v]:indptr[v + 1]]`."""
+    """Neighbours of each node, ascending, without parallel links and loops.
+
+    Those of node `v` are `near[indptr[v]:indptr[v + 1]]`.
+    """
 
     indptr: np.ndarray  # int64 [n + 1]
     near: np.ndarray  # int64
@@ -21,21 +27,21 @@ class Simple:
         return len(self.indptr) - 1
 
     def of(self, node: int) -> np.ndarray:
-        """The neighbours of a node."""
+        """Return the neighbours of a node."""
         return self.near[self.indptr[node] : self.indptr[node + 1]]
 
     def degrees(self, nodes: np.ndarray) -> np.ndarray:
-        """How many neighbours each node has, int64."""
+        """Return the number of neighbours of each node, int64."""
         return self.indptr[nodes + 1] - self.indptr[nodes]
 
     def steps(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Every step from some nodes: (place of the node, neighbour), in the order of the nodes."""
+        """Return every step from some nodes, in their order: (position of the node, neighbour)."""
         rows, at = slices(self.indptr, nodes)
         return rows, self.near[at]
 
 
 def simple(graph: KnowledgeGraph) -> Simple:
-    """The undirected simple graph of a graph, made once.
+    """Return the undirected simple graph of a graph, which is computed once.
 
     >>> from core.graph.algorithms.simple import simple
     >>> links = simple(toy)  # A>B A>C C>A and E>A; the loop at D is none

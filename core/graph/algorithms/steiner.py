@@ -1,4 +1,4 @@
-"""Prize-collecting Steiner tree: a tree whose prizes are worth the edges that join them, grown as moats and pruned."""
+"""Prize-collecting Steiner tree by the growth and pruning of Goemans and Williamson."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ import numpy as np
 
 from core.watch import NO_WATCH, Watch
 
-NEAR = 1e-12  # times nearer than this are the same
+# Times and prizes that differ by less than this count as equal.
+NEAR = 1e-12
 
 
 @dataclass
 class _Growth:
-    """Clusters of nodes that grow until they meet. Cluster `i < n` is node `i`; each merge makes a new one."""
+    """Clusters of nodes that grow until they meet.
+
+    Cluster `i < n` is node `i`. Each merge makes a new cluster.
+    """
 
     prizes: np.ndarray
-    cluster: np.ndarray = field(init=False)  # of each node
-    grown: np.ndarray = field(init=False)  # what the clusters of each node grew so far
-    rate: np.ndarray = field(init=False)  # how fast the cluster of each node grows: 1 or 0
-    left: list[float] = field(init=False)  # of the prizes of each cluster
-    active: set[int] = field(init=False)  # the clusters that grow
+    cluster: np.ndarray = field(init=False)  # current cluster of each node
+    grown: np.ndarray = field(init=False)  # total growth of the clusters of each node
+    rate: np.ndarray = field(init=False)  # growth rate of each node's cluster: 1 or 0
+    left: list[float] = field(init=False)  # remaining prize of each cluster
+    active: set[int] = field(init=False)  # growing clusters
     parent: list[int] = field(init=False)
-    # edge, node of the active side, other node, inactive cluster
+    # (edge, node of the active cluster, other node, the other cluster if it had stopped, else -1).
     merges: list[tuple[int, int, int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -37,8 +41,8 @@ class _Growth:
     def run(
         self, heads: np.ndarray, tails: np.ndarray, costs: np.ndarray, watch: Watch = NO_WATCH
     ) -> None:
-        """Grow until at most one cluster is active."""
-        from core.graph.algorithms.moats import next_meeting  # brings numba
+        """Grow the clusters until at most one is active."""
+        from core.graph.algorithms.moats import next_meeting  # imports numba
 
         waiting, n = np.arange(len(heads)), len(heads)
         while len(self.active) > 1:
@@ -82,17 +86,21 @@ def prize_collecting_tree(
     prizes: np.ndarray,
     watch: Watch = NO_WATCH,
 ) -> tuple[list[int], list[int]]:
-    """The nodes and the edges, ascending, of a tree whose prizes are worth its costs: at most twice as far from the best as can be.
+    """Return the nodes and edges of a tree with large prizes and small costs.
 
-    Goemans and Williamson's growth, unrooted, to one cluster, with their pruning: every node with a prize grows a moat; where two moats
-    meet the edge is taken, a cluster whose prizes are used up stops. Then, last merge first, what a merge took in that had stopped and
-    that nothing else needs is dropped. Of edges that meet at the same time the first is taken. `costs` and `prizes` are 0 or more.
-    Raises what `watch` raises.
+    Both are ascending. The result is at most twice as far from the best as possible. The algorithm
+    is Goemans and Williamson's growth, unrooted, to one cluster, with their pruning. Every node
+    with a prize grows a moat. If two moats meet, the edge between them is taken. A cluster whose
+    prizes are used up stops. Then the merges are visited from last to first, and stopped clusters
+    that nothing else needs are dropped. Of edges that meet at the same time, the first is taken.
+    `costs` and `prizes` must not be negative. Exceptions of `watch` pass through.
 
-    A path 0 - 1 - 2 - 3 with prizes at 0 and 2 and edges of cost one half; 3 has no prize, so the last edge is not worth it:
+    In this example a path 0 - 1 - 2 - 3 has prizes at 0 and 2, and each edge costs one half. Node 3
+    has no prize, so the last edge is not worth its cost:
 
     >>> from core.graph.algorithms.steiner import prize_collecting_tree
-    >>> prize_collecting_tree(4, np.array([0, 1, 2]), np.array([1, 2, 3]), np.full(3, 0.5), np.array([3.0, 0.0, 2.0, 0.0]))
+    >>> heads, tails, costs = np.array([0, 1, 2]), np.array([1, 2, 3]), np.full(3, 0.5)
+    >>> prize_collecting_tree(4, heads, tails, costs, np.array([3.0, 0.0, 2.0, 0.0]))
     ([0, 1, 2], [0, 1])
     """
     growth = _Growth(np.asarray(prizes, float))
@@ -105,7 +113,7 @@ def prize_collecting_tree(
 def _pruned(
     growth: _Growth, good: set[int], heads: np.ndarray, tails: np.ndarray
 ) -> tuple[list[int], list[int]]:
-    """The tree of the good nodes without what stopped growing and nothing needs."""
+    """Return the tree of the good nodes without stopped clusters that nothing needs."""
     merges = [merge for merge in growth.merges if merge[1] in good and merge[2] in good]
     beside: dict[int, list[int]] = {node: [] for node in good}
     for _, u, v, _ in merges:

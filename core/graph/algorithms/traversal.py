@@ -1,4 +1,7 @@
-"""Compiled loops that walk a graph: levels, edges among nodes, random walks. As `kernels`, without a lock."""
+"""Compiled loops that walk a graph: levels, edges among nodes, random walks.
+
+Like `kernels`, they release Python's global lock.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,11 @@ watch_compiling()
 
 @njit(cache=True, nogil=True)
 def next_level(found, start, end, seen, way, out_indptr, tails, in_indptr, in_heads):
-    """Puts the unseen neighbours of `found[start:end]` after them, by ascending id, and marks them seen; gives the new end.
+    """Append the unseen neighbours of `found[start:end]` in ascending order, and return the new
+    end.
 
-    Where `found` has no room for all, the smallest ids go in.
+    They are marked in `seen`. If `found` is too short for all of them, the smallest ids are
+    appended.
     """
     fresh = np.empty(1024, np.int64)
     size = 0
@@ -41,10 +46,12 @@ def next_level(found, start, end, seen, way, out_indptr, tails, in_indptr, in_he
 
 @njit(cache=True, nogil=True)
 def count_edges_among(nodes, out_indptr, relations, tails, edges, store):
-    """The edges whose two ends are both among `nodes` (ascending), ascending: counted, and with `store` put in `edges`.
+    """Count the edges that have both ends among `nodes`.
 
-    Walks the out-edges of the nodes; of a node with far more out-edges than there are nodes, looks up each node in each
-    of its relations instead, whose tails lie in order. So the cost depends neither on the graph nor on its hubs.
+    `nodes` are ascending. With `store`, the edges are also written into `edges`, ascending. The
+    loop walks the out-edges of the nodes. If a node has far more out-edges than there are nodes,
+    each node is instead looked up in each of its relations, whose tails are sorted. The cost
+    therefore depends neither on the size of the graph nor on its hubs.
     """
     count, n = 0, len(nodes)
     for index in range(n):
@@ -73,7 +80,11 @@ def count_edges_among(nodes, out_indptr, relations, tails, edges, store):
 
 @njit(cache=True, nogil=True)
 def walk(start, chances, restart, way, out_indptr, tails, in_indptr, in_heads, visited):
-    """Walks from `start`, one a row of `chances` [walks, steps, 2]; writes the visited nodes [walks, steps + 1], -1 after an end."""
+    """Run random walks from `start` and write the visited nodes into `visited`.
+
+    `chances` holds random numbers, [walks, steps, 2]: one that decides on a restart and one that
+    picks the edge. `visited` is [walks, steps + 1]; after the end of a walk it holds -1.
+    """
     for index in range(chances.shape[0]):
         node = start
         visited[index, 0] = start
@@ -95,7 +106,10 @@ def walk(start, chances, restart, way, out_indptr, tails, in_indptr, in_heads, v
 
 @njit(cache=True, nogil=True)
 def mark_edges_at(nodes, out_indptr, in_indptr, in_edges, marked):
-    """Marks (bool [edges]) the edges that begin or end at some nodes."""
+    """Mark the edges that begin or end at some nodes.
+
+    `marked` is bool [edges].
+    """
     for node in nodes:
         marked[out_indptr[node] : out_indptr[node + 1]] = True
         for at in range(in_indptr[node], in_indptr[node + 1]):
@@ -104,8 +118,11 @@ def mark_edges_at(nodes, out_indptr, in_indptr, in_edges, marked):
 
 @njit(cache=True, nogil=True)
 def add_to_rows(items, scores, indptr, ids, sums, there):
-    """Adds the score of each item to the sums (float64 [n]) of its ids, those of row `i` being `ids[indptr[i]:indptr[i + 1]]`, and marks
-    these as there (bool [n])."""
+    """Add the score of each item to the sums of its ids.
+
+    The ids of item `i` are `ids[indptr[i]:indptr[i + 1]]`. `sums` is float64 [n]; `there` (bool
+    [n]) marks the ids that got a score.
+    """
     for place in range(len(items)):
         for at in range(indptr[items[place]], indptr[items[place] + 1]):
             sums[ids[at]] += scores[place]

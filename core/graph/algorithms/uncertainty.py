@@ -1,4 +1,4 @@
-"""How uncertain it is to get from one node to others: the degrees of the nodes that a shortest path passes."""
+"""Uncertainty of a shortest path to a target, by the degrees on it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from core.graph.kernels import fewest_links
 
 
 def uncertainty(links: Simple, target: int) -> np.ndarray:
-    """For each node the sum of ln(1 + degree) over the nodes of the shortest path from there to `target` except the target itself.
+    """Sum of ln(1 + degree) over a shortest path from each node to `target`.
 
-    float64 [n]: 0 at the target, infinite where no path leads there. Of shortest paths, by their number of links, the one with the least
-    sum counts (FastInsight, definition 7, leaves that open). One breadth-first search from the target tells it for all nodes.
+    The result is float64 [n]. The target itself is left out, so its value is 0. Nodes without a
+    path to it have infinity. Of several shortest paths by the number of links, the one with the
+    least sum counts; FastInsight, definition 7, does not say which. One breadth-first search from
+    the target computes all values.
 
     >>> from core.graph.algorithms.simple import simple
     >>> from core.graph.algorithms.uncertainty import uncertainty
-    >>> uncertainty(simple(toy), 3).round(3).tolist()  # from C ln 4; from A, which has 3 neighbours, and B, which has 2, ln 4 and ln 3 more
+    >>> # from C ln 4; from A, with 3 neighbours, ln 4 more; from B, with 2 neighbours, ln 3 more
+    >>> uncertainty(simple(toy), 3).round(3).tolist()
     [2.773, 2.485, 1.386, 0.0, 3.466]
     """
     return fewest_links(

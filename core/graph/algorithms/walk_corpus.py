@@ -1,4 +1,4 @@
-"""Walks rooted in a node, drawn or along a breadth-first tree, that depend on what the graph says and not on how it is numbered."""
+"""Random and breadth-first walks from a node, independent of the graph's numbering."""
 
 from __future__ import annotations
 
@@ -17,14 +17,20 @@ STRATEGIES = ("random", "breadth-first")
 
 @dataclass(frozen=True)
 class WalkPlan:
-    """Which walks a node has (Walk&Retrieve, section 2.1).
+    """Parameters of the walks from a node (Walk&Retrieve, section 2.1).
 
-    "random": `walks` walks of `length` steps, each to a neighbour drawn uniformly, which end early where no step leads on; a walk that
-    is drawn twice counts twice (the paper) or, with `unique`, once. A neighbour that several triples lead to is drawn as one (the
-    paper's N(v)), then one of these triples. "breadth-first": for each node reached within `length` steps the walk to it in the
-    breadth-first tree, the nearest `walks` of them (0: all, as the paper has it; followed both ways, a hub reaches the whole graph).
-    `direction` is that of the steps: the paper's go along the triples ("out"), for its footnote 8 counts 9.41 breadth-first walks a
-    node, which are MetaQA's along them. `seed` is that of the draws.
+    With the strategy "random", a node has `walks` walks of `length` steps. Each step goes to a
+    uniformly drawn neighbour. A walk ends early if no step leads on. A walk that is drawn twice
+    counts twice (as in the paper) or, with `unique`, once. If several triples lead to a neighbour,
+    it is drawn as one (the paper's N(v)), and then one of these triples is drawn.
+
+    With "breadth-first", each node reached within `length` steps has one walk, along the
+    breadth-first tree. The nearest `walks` of them are taken. 0 means all, as in the paper; in both
+    directions a hub would then reach the whole graph.
+
+    `direction` is that of the steps. The paper's go from head to tail ("out"): its footnote 8
+    counts 9.41 breadth-first walks per node, which is the number for MetaQA in that direction.
+    `seed` is that of the random draws.
     """
 
     strategy: str = "random"
@@ -41,15 +47,18 @@ class WalkPlan:
             or self.length < 1
         ):
             raise BadParameter(
-                f"Walks are random or breadth-first, at least one of at least one step, not {self.strategy}, {self.walks}, {self.length}."
+                "Walks are random or breadth-first, at least one of at least one step, "
+                f"not {self.strategy}, {self.walks}, {self.length}."
             )
 
 
 @dataclass(frozen=True, eq=False)
 class OrderedSteps:
-    """The steps from every node, ordered by what they say: the names of the relation and of the node they lead to, then the direction.
+    """Steps from every node, in an order given by names.
 
-    That order is the same however the graph is numbered, so that a triple more or less changes the walks that come past it and no other.
+    They are ordered by relation name, name of the next node and direction. This order does not
+    depend on the numbering of the graph. If a triple is added or removed, only the walks that pass
+    it change.
     """
 
     indptr: np.ndarray
@@ -59,15 +68,15 @@ class OrderedSteps:
 
     @classmethod
     def of(cls, graph: KnowledgeGraph, direction: str) -> OrderedSteps:
-        """Those of a graph in a resolved direction; made once and kept on the graph."""
+        """Return the steps of a graph in a resolved direction, cached on the graph."""
         return graph.derived.once("ordered steps", direction, lambda: _ordered(graph, direction))
 
     def at(self, node: int) -> slice:
-        """Where the steps from a node stand."""
+        """Slice of the steps from a node."""
         return slice(int(self.indptr[node]), int(self.indptr[node + 1]))
 
     def has_steps(self) -> np.ndarray:
-        """The nodes from which a step leads on, ascending."""
+        """Return the nodes that have steps, ascending."""
         return np.flatnonzero(np.diff(self.indptr))
 
 
@@ -90,8 +99,11 @@ def _ordered(graph: KnowledgeGraph, direction: str) -> OrderedSteps:
 
 @dataclass(frozen=True, eq=False)
 class Doors:
-    """The neighbours of every node in the order of their first step, and the steps to each: door `d` leads along the steps at
-    `places[starts[d] : starts[d + 1]]`; node `n` has the doors from `indptr[n]` to `indptr[n + 1]`."""
+    """Neighbours of every node, each with the parallel steps that lead to it.
+
+    An entry here is called a door. Node `n` has the doors `indptr[n]` to `indptr[n + 1]`, in the
+    order of their first step. The steps of door `d` are `places[starts[d] : starts[d + 1]]`.
+    """
 
     indptr: np.ndarray
     starts: np.ndarray
@@ -99,7 +111,7 @@ class Doors:
 
     @classmethod
     def of(cls, graph: KnowledgeGraph, direction: str) -> Doors:
-        """Those of a graph in a resolved direction; made once and kept on the graph."""
+        """Return the doors of a graph in a resolved direction, cached on the graph."""
         return graph.derived.once(
             "doors of steps", direction, lambda: _doors(OrderedSteps.of(graph, direction))
         )
@@ -111,7 +123,7 @@ def _doors(steps: OrderedSteps) -> Doors:
     _, first, which = np.unique(
         roots * n_nodes + steps.nodes, return_index=True, return_inverse=True
     )
-    order = np.argsort(first)  # by their first step, and so by node
+    order = np.argsort(first)  # by first step, and therefore by node
     door = np.argsort(order)[which]
     counts = np.bincount(roots[np.sort(first)], minlength=n_nodes)
     starts = np.concatenate([[0], np.cumsum(np.bincount(door, minlength=len(first)))])
@@ -119,7 +131,7 @@ def _doors(steps: OrderedSteps) -> Doors:
 
 
 def _ranks(names: Iterable[str]) -> np.ndarray:
-    """The place of each name among them in alphabetical order."""
+    """Return the position of each name in alphabetical order."""
     names = list(names)
     ranks = np.empty(len(names), np.int64)
     ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
@@ -127,7 +139,9 @@ def _ranks(names: Iterable[str]) -> np.ndarray:
 
 
 def walks_from(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> list[Path]:
-    """The walks of a node, in the order in which they are drawn or reached; none where no step leads from it.
+    """Return the walks of a node, in the order of their discovery.
+
+    There are none if no step leads from it.
 
     >>> from core.graph.algorithms.walk_corpus import WalkPlan, walks_from
     >>> toy.texts(walks_from(toy, 0, WalkPlan("breadth-first", 0, 2, "out")))
@@ -139,7 +153,7 @@ def walks_from(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> list[Path]:
 
 
 def each_walk(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> Iterator[Path]:
-    """The same walks, each made when it is asked for."""
+    """Yield the walks of `walks_from` one by one, each made when it is requested."""
     steps = OrderedSteps.of(graph, graph.resolve(plan.direction))
     if plan.strategy == "breadth-first":
         return _breadth_first(steps, node, plan)
@@ -161,7 +175,11 @@ def _once(walks: Iterable[Path]) -> Iterator[Path]:
 
 
 def _draws(name: str, plan: WalkPlan) -> np.ndarray:
-    """Two numbers in [0, 1) a step of each walk, known by the name of the node alone, float64 [walks, length, 2]."""
+    """Random numbers in [0, 1), two for each step of each walk.
+
+    The result is float64 [walks, length, 2]. They depend only on the seed and on the name of the
+    node.
+    """
     digest = hashlib.blake2b(f"{plan.seed}\n{name}".encode(), digest_size=8).digest()
     return np.random.default_rng(int.from_bytes(digest, "little")).random(
         (plan.walks, plan.length, 2)

@@ -24,24 +24,37 @@ def random_walks(
     rng: np.random.Generator,
     within: Subgraph | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The nodes that walks from the seeds visit: (ids int64, visits int64), ordered by (-visits, id).
+    """Count the visits of random walks from the seeds to each node.
 
-    From each seed, `walks` walks of `steps` steps; a step takes any edge at the node with equal chance, so that parallel
-    edges count each. The start counts as a visit. With chance `restart` a step leads back to the seed instead, and always
-    does from a node without steps; with `restart` 0 a walk ends there (LEGO-GraphRAG's RWR as coded). With
-    `within` only steps inside that subgraph are taken, and a seed outside it starts no walk. Raises BadParameter for
-    negative numbers or a restart outside [0, 1], BadInput for unfit seeds.
+    From each seed, `walks` walks of `steps` steps are made. A step takes any edge of the node with
+    equal chance, so each of several parallel edges counts. The start counts as a visit. With
+    probability `restart` a step leads back to the seed instead, and from a node without steps it
+    always does. If `restart` is 0, a walk ends there (LEGO-GraphRAG's RWR as coded). With `within`,
+    only steps inside that subgraph are taken, and a seed outside starts no walk.
+
+    Returns
+    -------
+    The ids and their visits, both int64, ordered by (-visits, id).
+
+    Raises
+    ------
+    BadParameter
+        If a number is negative or `restart` is outside [0, 1].
+    BadInput
+        If there are no seeds, or one is not a node of the graph.
 
     >>> from core.graph.algorithms.walks import random_walks
-    >>> nodes, visits = random_walks(toy, [4], 10, 1, 0.0, "out", np.random.default_rng(0))  # only E>A leads on
+    >>> rng = np.random.default_rng(0)
+    >>> nodes, visits = random_walks(toy, [4], 10, 1, 0.0, "out", rng)  # only E>A leads on
     >>> toy.names(nodes), visits.tolist()
     (['A', 'E'], [10, 10])
     """
-    from core.graph.algorithms.traversal import walk  # brings numba
+    from core.graph.algorithms.traversal import walk  # imports numba
 
     if walks < 1 or steps < 0 or not 0.0 <= restart <= 1.0:
         raise BadParameter(
-            f"Random walks need walks >= 1, steps >= 0 and 0 <= restart <= 1, not {walks}, {steps}, {restart}."
+            "Random walks need walks >= 1, steps >= 0 and 0 <= restart <= 1, "
+            f"not {walks}, {steps}, {restart}."
         )
     starts: Iterable[int] = seed_array(graph, seeds)
     if within is None:
@@ -49,7 +62,7 @@ def random_walks(
     else:
         local = Local(graph, within, direction)
         starts = [place for seed in starts if (place := local.place(int(seed))) >= 0]
-        # all its steps are outward ones
+        # The arrays of `Local` hold all allowed steps as outgoing ones.
         arrays = (1, local.indptr, local.neighbours, local.indptr, local.neighbours)
     visited = [np.zeros(0, np.int64)]
     for start in starts:

@@ -1,1 +1,1 @@
-"""Graphs built from triples, and exported into a database."""
+"""Construction of graph stores from triples and texts."""

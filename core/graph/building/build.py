@@ -1,4 +1,7 @@
-"""A graph store built from triples: written aside, made durable, and only then put in place."""
+"""Construction of a graph store from triples.
+
+The store is written to a temporary folder, made durable, and then put in place.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,8 @@ from core.watch import NO_WATCH, Watch
 Columns = tuple[np.ndarray, ...]  # head, relation, tail
 Source = Iterable[tuple[str, str, str]] | str | FilePath | TripleFile | Numbers
 
-CHECK_EVERY = 1 << 14  # triples between two looks whether to go on
+# Number of triples between two checks for a cancellation.
+CHECK_EVERY = 1 << 14
 
 
 def build(
@@ -42,18 +46,27 @@ def build(
     watch: Watch = NO_WATCH,
     wait: bool = False,
 ) -> Graph:
-    """The graph of some triples (an iterable, a file, a TripleFile that says how to read it, or Numbers), stored
-    in `folder` and opened.
+    """Build a graph from triples, store it in `folder` and open it.
 
-    A file of more than 128 MB of text, or any that says how much memory may be taken, is built within that (else a quarter of the
-    machine's), in steps that the same call takes up again after a kill. A smaller one is read at once, some 10 MB a second of a
-    processor: after a kill the same call starts over, and says so.
+    `triples` is an iterable, a file, a TripleFile with settings, or Numbers.
 
-    Node and relation ids go by name, built at once or in steps, so that the same triples in any order give the same store and the
-    same results; only numbered nodes keep their numbers. A triple that appears twice is stored once; triples between the same nodes
-    with different relations all are. A store that was there stays readable until the new one is whole, and stays for good if the
-    build fails. Raises BadInput for bad triples, StoreError where another process builds the same folder (unless `wait`) or the disk
-    refuses, and what `watch` raises.
+    A file of more than 128 MB of text, or one with a memory limit, is built within that limit (by
+    default a quarter of the machine's memory), in steps. After a kill, the same call continues with
+    the next step. A smaller file is read at once, at about 10 MB a second. After a kill the same
+    call starts over and reports this.
+
+    Ids of nodes and relations follow the names in both cases. The same triples in any order
+    therefore give the same store and the same results. Only numbered nodes keep their numbers. A
+    triple that occurs twice is stored once; triples between the same nodes with different relations
+    are all stored. An existing store stays readable until the new one is complete, and remains if
+    the build fails. Exceptions of `watch` pass through.
+
+    Raises
+    ------
+    BadInput
+        If the triples are invalid.
+    StoreError
+        If another process builds the same folder (unless `wait`), or the disk cannot be written.
 
     >>> import tempfile
     >>> from core.graph.building.build import build
@@ -74,13 +87,16 @@ def open_or_build(
     watch: Watch = NO_WATCH,
     wait: bool = True,
 ) -> Graph:
-    """The stored graph of a file of triples, built first where it is absent, damaged, or of another state of the file."""
+    """Open the stored graph of a file, and build it first if necessary.
+
+    It is built if it is absent or damaged, or if the file has changed.
+    """
     source, folder = FilePath(source), FilePath(folder).absolute()
     graph = _current(source, folder, name, direction)
     if graph is not None:
         return graph
     with locked(folder, wait, watch):
-        # another process may have built it while we waited
+        # Another process may have built it in the meantime.
         graph = _current(source, folder, name, direction)
         return graph or _build(source, folder, name, direction, watch)
 
@@ -91,11 +107,18 @@ def in_memory(
     direction: Direction = "both",
     said: Attributes | None = None,
 ) -> Graph:
-    """The graph of some triples and what is `said` beside them, kept in memory only; equal to the one that `build` would store. Raises
-    BadInput.
+    """Build the graph of some triples in memory.
+
+    It equals the one that `build` would store. `said` holds the attributes of nodes and edges.
+
+    Raises
+    ------
+    BadInput
+        If the triples are invalid.
 
     >>> from core.graph.building.build import in_memory
-    >>> graph = in_memory([("b", "near", "a"), ("b", "near", "a")], "small")  # told twice, kept once
+    >>> # given twice, stored once
+    >>> graph = in_memory([("b", "near", "a"), ("b", "near", "a")], "small")
     >>> graph.names([0, 1]), graph.n_edges, graph.folder
     (['a', 'b'], 1, None)
     """
@@ -108,7 +131,10 @@ def in_memory(
 
 
 def _current(source: FilePath, folder: FilePath, name: str, direction: str) -> Graph | None:
-    """The store in `folder` if it is of this very file, name and direction. Equal size and time spare the reading."""
+    """Return the store in `folder` if it has this source, name and direction.
+
+    If size and time of the file are unchanged, its content is not read.
+    """
     try:
         graph = Graph.open(folder)
         known = json.loads((graph.data_folder / SOURCE).read_text("utf-8"))
@@ -140,7 +166,7 @@ def _build(
             triples = TripleFile(FilePath(triples))
         large = source_of(triples) if isinstance(triples, TripleFile) else triples
         if isinstance(large, (TextSource, Numbers)):
-            from core.graph.large import build_large  # its compiled loops bring numba
+            from core.graph.large import build_large  # imports numba
 
             build_large(large, folder, name, direction, watch)
             if isinstance(triples, TripleFile):
@@ -158,7 +184,7 @@ def _build(
                     _put_tables(triples, folder, temporary, watch)
             watch.report("Done", 1.0)
             return Graph.open(folder)
-        assert not isinstance(triples, Numbers)  # which are large whatever their number
+        assert not isinstance(triples, Numbers)  # Numbers are always built as large graphs
         watch = with_time_left(watch)
         said = Attributes()
         if isinstance(triples, TripleFile):
@@ -197,10 +223,13 @@ def _build(
 def _put_tables(
     file: TripleFile, folder: FilePath, temporary: FilePath, watch: Watch = NO_WATCH
 ) -> None:
-    """Gives the graph that was built of a file in steps the tables of what the file says beside its triples, read once more for them."""
+    """Add the tables of attributes to a graph that was built in steps.
+
+    The file is read a second time for this.
+    """
     graph, counted = Graph.open(folder), copy.deepcopy(file.tally.state())
     found = read(file.read(), watch)
-    # what was left out is not counted twice
+    # Lines left out are not counted twice.
     file.tally.restore({**counted, "notes": file.tally.notes})
     names, relations, columns = by_name(*found)
     tables = file.attributes.columns(names, edge_of(columns), graph.n_edges)
@@ -218,8 +247,11 @@ def _put_tables(
 
 
 def edge_of(columns: Columns) -> np.ndarray:
-    """The edge that each triple of the columns head, relation, tail becomes in a store, int64: `edge_arrays` sorts them and stores those
-    that are the same once."""
+    """Return the edge id in the store of each triple, int64.
+
+    Edges are numbered in the order of `edge_arrays`, which sorts triples and stores equal ones
+    once.
+    """
     heads, relations, tails = columns
     order = np.lexsort((tails, relations, heads))
     fresh = np.zeros(len(order), bool)
@@ -233,7 +265,14 @@ def edge_of(columns: Columns) -> np.ndarray:
 def read(
     triples: Iterable[tuple[str, str, str]], watch: Watch = NO_WATCH
 ) -> tuple[list[str], list[str], Columns]:
-    """Node names and relation names by first appearance, and the columns head, relation, tail as int64."""
+    """Collect the names of nodes and relations, and the triples as ids.
+
+    Ids follow the first appearance of the names.
+
+    Returns
+    -------
+    The names of nodes, the names of relations, and (heads, relations, tails) as int64.
+    """
     names: dict[str, int] = {}
     relations: dict[str, int] = {}
     heads, relation_ids, tails = array("q"), array("q"), array("q")
@@ -259,7 +298,10 @@ def read(
 def by_name(
     names: list[str], relations: list[str], columns: Columns
 ) -> tuple[list[str], list[str], Columns]:
-    """Node names and relation names in order, by code points as by the bytes of UTF-8, and the columns with their places in it."""
+    """Sort the names of nodes and relations, and renumber the columns.
+
+    The order is by code points, which is also the order of the UTF-8 bytes.
+    """
     (names, nodes), (relations, new_ids) = in_name_order(names), in_name_order(relations)
     heads, relation, tails = columns
     return names, relations, (nodes[heads], new_ids[relation], nodes[tails])
@@ -268,7 +310,13 @@ def by_name(
 def arrays_and_names(
     names: list[str], columns: Columns, n_relations: int, watch: Watch = NO_WATCH
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """The arrays of the store and the blob of names. Raises BadInput for a name that cannot be written as UTF-8."""
+    """Return the arrays of the store and the concatenated bytes of the names.
+
+    Raises
+    ------
+    BadInput
+        If a name cannot be written as UTF-8.
+    """
     try:
         encoded = [name.encode("utf-8") for name in names]
     except UnicodeEncodeError as error:
@@ -285,7 +333,7 @@ def arrays_and_names(
 def edge_arrays(
     columns: Columns, n: int, n_relations: int, watch: Watch = NO_WATCH
 ) -> dict[str, np.ndarray]:
-    """The arrays of a store's edges, made in memory from the columns head, relation, tail."""
+    """Return the arrays of a store's edges from the columns head, relation, tail."""
     heads, relations, tails = columns
     order = np.lexsort((tails, relations, heads))
     heads, relations, tails = heads[order], relations[order], tails[order]

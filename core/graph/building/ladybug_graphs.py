@@ -1,4 +1,4 @@
-"""Graphs that earlier versions kept in a Ladybug database, carried over to arrays."""
+"""Conversion of graphs that earlier versions kept in a Ladybug database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from core.io import digests
 from core.io.folders import TEMPORARY
 
 FILE = "graph.lbug"
-DESCRIBED = ("version", "name", "digest", "direction", "relations")  # of what graph.json says
+# Keys that are copied from graph.json.
+DESCRIBED = ("version", "name", "digest", "direction", "relations")
 NAMES = "MATCH (a:Entity) RETURN a.name ORDER BY a.id"
 EDGES = "MATCH (a:Entity)-[t:Triple]->(b:Entity) RETURN a.id, t.relation, b.id"
 
@@ -28,11 +29,13 @@ EDGES = "MATCH (a:Entity)-[t:Triple]->(b:Entity) RETURN a.id, t.relation, b.id"
 def carry_over(folder: FilePath) -> Graph:
     """Replace the database of a graph by arrays with the same ids and digest.
 
+    The database stays as it is if this fails.
+
     Raises
     ------
     StoreError
-        If the graph is in no such database, ladybug is not installed, the disk refuses, or what is
-        read is not what was written. The database then stays as it is.
+        If the graph is in no such database, ladybug is not installed, the disk cannot be written,
+        or the contents do not match the digest.
     """
     folder = folder.absolute()
     with locked(folder, wait=False):
@@ -61,8 +64,9 @@ def _read(file: FilePath, meta: dict, columns: Columns) -> tuple[dict[str, np.nd
     """Return the arrays and the bytes of the names, checked against the digest."""
     try:
         ladybug: Any = import_module("ladybug")
-        # Loaded by ladybug itself, its symbols take the place of those of other compiled libraries.
-        with suppress(ImportError):  # where its compiled part has another name
+        # If ladybug loads this module itself, its symbols replace those of other compiled
+        # libraries.
+        with suppress(ImportError):  # its compiled part may have another name
             import_module("ladybug._lbug")
     except ImportError:
         raise StoreError(f"Reading {file} needs ladybug: pip install {LADYBUG_PACKAGE}") from None

@@ -1,4 +1,4 @@
-"""A graph made of texts: put together from named nodes, triples and what is told of each, and stored."""
+"""Construction and storage of a graph made of texts."""
 
 from __future__ import annotations
 
@@ -32,15 +32,28 @@ def assemble(
     chunks: Table | None = None,
     direction: Direction = "both",
 ) -> Graph:
-    """The graph of these nodes and triples in memory. `node_columns` are aligned with `nodes`, `edge_columns` with `triples`; ids go by
-    name, so the same in any order gives the same graph. A node may stand alone, and there may be no triple, or not even a node.
+    """Build the graph of these nodes and triples in memory.
 
-    Raises BadInput for a name or a triple given twice, and for a triple whose end is none of the nodes.
+    Ids follow the names, so the same nodes and triples in any order give the same graph. A node may
+    be isolated, and there may be no triples or even no nodes.
+
+    Parameters
+    ----------
+    node_columns : attributes of the nodes, parallel to `nodes`.
+    edge_columns : attributes of the edges, parallel to `triples`.
+
+    Raises
+    ------
+    BadInput
+        If a name or a triple is given twice, or an end of a triple is not among the nodes.
 
     >>> from core.graph.building.text_graph import assemble
-    >>> graph = assemble("two", ["b", "a"], [("b", "near", "a")], {"description": ["of b", "of a"]}, {"weight": [2.0]})
-    >>> graph.names([0, 1]), graph.columns.nodes.texts("description"), graph.columns.edges.numbers("weight").tolist()
-    (['a', 'b'], ['of a', 'of b'], [2.0])
+    >>> columns = {"description": ["of b", "of a"]}, {"weight": [2.0]}
+    >>> graph = assemble("two", ["b", "a"], [("b", "near", "a")], *columns)
+    >>> graph.names([0, 1]), graph.columns.nodes.texts("description")
+    (['a', 'b'], ['of a', 'of b'])
+    >>> graph.columns.edges.numbers("weight").tolist()
+    [2.0]
     """
     ids, relation_ids = (
         {node: i for i, node in enumerate(nodes)},
@@ -92,8 +105,20 @@ def assembled(
     chunks: Table | None = None,
     direction: Direction = "both",
 ) -> Graph:
-    """As `assemble`, of what is in its order: the names of nodes and of relations by code points, the triples (heads, relations, tails)
-    as numbers of these, ascending, and the tables of nodes and edges. Raises BadInput for a name or a triple given twice."""
+    """Build a graph in memory from parts that are in order already.
+
+    Parameters
+    ----------
+    names : names of the nodes, by code points.
+    relations : names of the relations, by code points.
+    triples : (heads, relations, tails) as ids, ascending.
+    tables : tables of nodes and of edges, or None.
+
+    Raises
+    ------
+    BadInput
+        If a name or a triple is given twice.
+    """
     heads, rel, tails = triples
     twice = (np.diff(heads) == 0) & (np.diff(rel) == 0) & (np.diff(tails) == 0)
     if twice.any() or any(one == other for one, other in zip(names, names[1:])):
@@ -108,7 +133,7 @@ def assembled(
 
 
 def with_tables(graph: Graph, **tables: Table | None) -> Graph:
-    """The graph with other tables in the place of some, such as communities; its digest follows.
+    """Return the graph with some tables replaced, such as communities; its digest changes.
 
     >>> from core.graph.building.text_graph import with_tables
     >>> from core.graph.columns import Table
@@ -125,7 +150,15 @@ def with_tables(graph: Graph, **tables: Table | None) -> Graph:
 
 
 def store(graph: Graph, folder: str | FilePath) -> Graph:
-    """The graph written to `folder` and opened from there; what was there stays readable until the new one is whole. Raises StoreError."""
+    """Write a graph to `folder` and open it from there.
+
+    A store that is there stays readable until the new one is complete.
+
+    Raises
+    ------
+    StoreError
+        If the disk cannot be written.
+    """
     folder = FilePath(folder).absolute()
     temporary = folder / TEMPORARY
     relations = list(graph.relation_names)
@@ -158,8 +191,15 @@ def store(graph: Graph, folder: str | FilePath) -> Graph:
 
 
 def moved(temporary: str | FilePath, folder: str | FilePath) -> Graph:
-    """The graph stored in `temporary` put into `folder`, in the place of what was there, and opened there; `temporary` is removed. Raises
-    StoreError."""
+    """Move the graph stored in `temporary` to `folder`, and open it there.
+
+    It replaces the store in `folder`, and `temporary` is removed.
+
+    Raises
+    ------
+    StoreError
+        If the disk cannot be written.
+    """
     temporary, folder = FilePath(temporary).absolute(), FilePath(folder).absolute()
     with locked(folder, True):
         meta = read_meta(temporary)

@@ -1,1 +1,1 @@
-"""Names as bytes: ordered and searched where they lie."""
+"""Sorting and searching of names as bytes."""

@@ -1,7 +1,8 @@
-"""The order of names by their bytes, range of names by range, each sorted by multikey quicksort over seven bytes at a time.
+"""Sorting of names by their bytes, with multikey quicksort.
 
-Bentley and Sedgewick, Fast algorithms for sorting and searching strings (SODA 1997), section 3, with the next seven bytes of every
-name kept at hand in one number, and in its lowest byte how many bytes are left, at most eight.
+The algorithm is that of Bentley and Sedgewick, Fast algorithms for sorting and searching strings
+(SODA 1997), section 3. Names are sorted range by range. The next seven bytes of every name are
+cached in one number; its lowest byte is the number of bytes left, at most eight.
 """
 
 from __future__ import annotations
@@ -13,15 +14,21 @@ import numpy as np
 
 from core.watch import NO_WATCH, Watch
 
-NAME_BYTES = 48  # memory a name needs while its range is sorted
+# Memory in bytes per name while its range is sorted.
+NAME_BYTES = 48
+# SAMPLE: number of names from which the bounds of the ranges are chosen. SMALL: largest number of
+# names that are sorted by insertion.
 SAMPLE, SMALL = 4096, 16
 
 
 def in_order(
     data: np.ndarray, offsets: np.ndarray, memory: int, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[float, np.ndarray]]:
-    """Name numbers by (bytes of the name, number), in pieces, each with the share that is done: name i is
-    data[offsets[i]:offsets[i + 1]]."""
+    """Yield the numbers of names by (bytes, number), in pieces.
+
+    Each piece comes with the share that is done. Name i is `data[offsets[i]:offsets[i + 1]]`.
+    `memory` is the number of bytes for one piece.
+    """
     count = len(offsets) - 1
     pieces = max(1, -(-count * NAME_BYTES // max(1, memory)))
     step = max(1, count // SAMPLE)
@@ -46,7 +53,7 @@ def in_order(
 
 @numba.njit(cache=True)
 def compare(data, start, end, other, first, last):
-    """Below 0, 0 or above 0 as data[start:end] comes before, is, or comes after other[first:last]."""
+    """Compare data[start:end] with other[first:last]: below 0, 0 or above 0."""
     for place in range(min(end - start, last - first)):
         if data[start + place] != other[first + place]:
             return np.int64(data[start + place]) - np.int64(other[first + place])
@@ -67,7 +74,7 @@ def _range(data, start, end, flat, ends):
 
 @numba.njit(cache=True)
 def _of_range(data, offsets, flat, ends, piece):
-    """The names of one range between the bounds, ascending."""
+    """Return the names in one range between the bounds, ascending."""
     count = len(offsets) - 1
     if len(ends) == 1:
         return np.arange(count).astype(np.int32)
@@ -93,7 +100,7 @@ def _key(data, start, end):
 
 @numba.njit(cache=True)
 def _insert(data, offsets, ids, keys, low, high, depth):
-    """Sorts a short stretch by insertion, comparing to the end."""
+    """Sort a few names by insertion, comparing them to the end."""
     for at in range(low + 1, high):
         name, key, place = ids[at], keys[at], at
         while place > low:
@@ -114,7 +121,7 @@ def _insert(data, offsets, ids, keys, low, high, depth):
 
 @numba.njit(cache=True)
 def _sort(data, offsets, ids, keys):
-    """Sorts `ids` by name in place; `keys` is room for as many."""
+    """Sort `ids` by name in place; `keys` is a work array of the same length."""
     stack = [(np.int64(0), np.int64(len(ids)), np.int64(0), True)]
     while len(stack):
         low, high, depth, fresh = stack.pop()
@@ -124,7 +131,8 @@ def _sort(data, offsets, ids, keys):
         if high - low <= SMALL:
             _insert(data, offsets, ids, keys, low, high, depth)
             continue
-        # of names that lie in order the ends are no good pivots: a part's least key lands on its last place
+        # For sorted names, the first and the last are no good pivots, since the least key of a part
+        # may be at its end.
         quarter = (high - low) // 4
         first, middle, last = keys[low + quarter], keys[(low + high) // 2], keys[high - 1 - quarter]
         pivot = max(min(first, middle), min(max(first, middle), last))

@@ -1,4 +1,7 @@
-"""Compiled searches over names sorted by their bytes, as they lie on disk: by prefix, and within a few edits."""
+"""Compiled searches in sorted names: by prefix, and within a few edits.
+
+Names are sorted by their bytes. The names may be memory-mapped files.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,10 @@ from core.graph.bytes.byte_order import compare
 
 @numba.njit(cache=True)
 def first_at_least(data, ends, wanted, low, high):
-    """The first place in low..high whose name is not below `wanted`; name i is data[ends[i]:ends[i + 1]]."""
+    """Return the first position in low..high with a name not below `wanted`.
+
+    Name i is data[ends[i]:ends[i + 1]].
+    """
     while low < high:
         middle = (low + high) // 2
         if compare(data, ends[middle], ends[middle + 1], wanted, 0, len(wanted)) < 0:
@@ -22,7 +28,7 @@ def first_at_least(data, ends, wanted, low, high):
 
 @numba.njit(cache=True)
 def first_after(data, ends, prefix, low, high):
-    """The first place in low..high whose name is above every name that begins with `prefix`."""
+    """Return the first position in low..high above all names with this prefix."""
     while low < high:
         middle = (low + high) // 2
         start = ends[middle]
@@ -38,7 +44,7 @@ def first_after(data, ends, prefix, low, high):
 
 @numba.njit(cache=True)
 def first_in_order(data, offsets, order, wanted):
-    """The first place in `order` whose node's name is not below `wanted`."""
+    """Return the first position in `order` whose node has a name not below `wanted`."""
     low, high = 0, len(order)
     while low < high:
         middle = (low + high) // 2
@@ -52,12 +58,12 @@ def first_in_order(data, offsets, order, wanted):
 
 @numba.njit(cache=True)
 def shortest(data, ends, nodes, low, high, keep):
-    """The places of the `keep` names of low..high with fewest letters, by (letters, node)."""
+    """Return the positions of the `keep` shortest names in low..high, by (letters, node)."""
     places, letters, count = np.empty(keep, np.int64), np.empty(keep, np.int64), 0
     for place in range(low, high):
         size = ends[place + 1] - ends[place]
         if count == keep and (size + 3) // 4 > letters[count - 1]:
-            continue  # of four bytes a letter at most
+            continue  # a letter has at most four bytes
         size = 0
         for at in range(ends[place], ends[place + 1]):
             size += (data[at] & 0xC0) != 0x80
@@ -78,7 +84,7 @@ def shortest(data, ends, nodes, low, high, keep):
 
 @numba.njit(cache=True)
 def _letter(data, at):
-    """The letter at data[at:] and its bytes."""
+    """Return the letter at data[at:] and its number of bytes."""
     lead = np.int64(data[at])
     if lead < 0x80:
         return lead, 1
@@ -91,7 +97,7 @@ def _letter(data, at):
 
 @numba.njit(cache=True)
 def _past_prefix(data, ends, place, size, high):
-    """The first place after `place` whose name does not begin with the first `size` bytes of that one's."""
+    """Return the first position after `place` whose name has another prefix of `size` bytes."""
     prefix, step, low = data[ends[place] : ends[place] + size], 1, place + 1
     while low < high:
         probe = min(low + step, high) - 1
@@ -106,11 +112,13 @@ def _past_prefix(data, ends, place, size, high):
 
 @numba.njit(cache=True)
 def within(data, ends, low, high, wanted, edits, budget, found):
-    """The places in low..high of names at most `edits` insertions, deletions or changes of a letter from `wanted` (code points).
+    """Find the names in low..high within `edits` edits of `wanted` (code points).
 
-    The names are walked as a trie: a row of the table of distances for each letter of the name, kept for the letters that the next
-    name shares; where all of a row is too far, all names that begin so are passed over. Stops after `budget` rows or when `found`
-    is full. Returns how many were found.
+    An edit is an insertion, deletion or change of a letter. The names are walked as a trie, with
+    one row of the distance table per letter. Rows are kept for the letters that the next name
+    shares. If all values of a row are too large, all names with this prefix are skipped. The search
+    stops after `budget` rows or when `found` is full. Returns the number of positions written into
+    `found`.
     """
     size = len(wanted)
     deepest = size + edits + 1

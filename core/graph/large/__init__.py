@@ -1,6 +1,8 @@
-"""Graphs beyond memory: built in steps that a kill may interrupt, their names folded on disk, and Leiden over arrays.
+"""Construction and clustering of graphs that are larger than memory.
 
-Other packages import what is listed here. What brings numba is loaded at its first use.
+Builds run in steps and may be interrupted. Folded names are kept on disk, and Leiden runs on
+arrays. Other packages import the names listed here. Modules that import numba are loaded at first
+use.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""The Leiden algorithm over the arrays of a graph, for those that are too large for igraph: some 60 bytes a node and 50 a link.
+"""The Leiden algorithm on arrays, for graphs that are too large for igraph.
 
-Traag, Waltman and van Eck (2019): nodes move between communities as long as modularity grows; inside each community they are merged again,
-from single nodes on, where they are well connected; what is merged is a node of the next, smaller graph. Differs from theirs in that
-nothing is drawn: nodes are visited by their ids, again and again in place of a queue, and each is merged where modularity grows most.
+It takes about 60 bytes per node and 50 per link. Traag, Waltman and van Eck (2019): nodes move
+between communities as long as modularity grows. Within each community they are merged again,
+starting with single nodes, if they are well connected. Each merged group is a node of the next,
+smaller graph. There is no randomness here, unlike in the paper: nodes are visited in the order of
+their ids, repeatedly instead of by a queue, and each is merged where modularity grows most.
 """
 
 from __future__ import annotations
@@ -17,18 +19,27 @@ from core.watch import NO_WATCH, Watch
 
 watch_compiling()
 
-SWEEPS = 20  # over the nodes of a level, at most
-STILL = 1e-3  # of the nodes: where fewer move in a sweep, it is the last
-PASSES = 2  # from the nodes on, as igraph is asked for
-CHUNK = 1 << 23  # edges whose groups are sorted at a time
-HELD = 1 << 26  # pairs of groups that are held before they are added up
+# Largest number of sweeps over the nodes of a level.
+SWEEPS = 20
+# Share of the nodes; if fewer move in a sweep, it is the last.
+STILL = 1e-3
+# Number of runs that start from the nodes, as requested from igraph.
+PASSES = 2
+# Number of edges that are grouped at a time.
+CHUNK = 1 << 23
+# Number of pairs of groups that are held before they are summed.
+HELD = 1 << 26
 NO_EDGES = np.empty((0, 2), np.int32)
 
 
 class Links(NamedTuple):
-    """An undirected graph: the neighbours of `v` are tails[out_indptr[v] : out_indptr[v + 1]] and those of the other two arrays, each with
-    its weight. Without weights all are 1. An edge stands once, in the first two arrays at one end and in the others at the other; a
-    graph with weights has it at both ends in the first two, and loops once with their whole weight."""
+    """An undirected graph.
+
+    The neighbours of `v` are `tails[out_indptr[v] : out_indptr[v + 1]]` and those of the other two
+    arrays. Without weights, all weights are 1, and each edge occurs once in the first two arrays,
+    at one end, and once in the others, at the other end. With weights, each edge occurs at both
+    ends in the first two arrays, and loops occur once with their whole weight.
+    """
 
     out_indptr: np.ndarray
     tails: np.ndarray
@@ -42,16 +53,18 @@ class Links(NamedTuple):
 
     @property
     def n_edges(self) -> int:
-        """How many pairs of nodes have edges; without weights, how many edges there are."""
+        """Number of connected pairs of nodes; without weights, number of edges."""
         return len(self.tails) if not len(self.weights) else (len(self.tails) + 1) // 2
 
 
 def leiden(links: Links, watch: Watch = NO_WATCH) -> np.ndarray:
-    """The community of each node, int32 [n] from 0 on, each connected; the same for the same graph.
+    """Return the community of each node, int32 [n] from 0 on.
+
+    Each community is connected. The same graph always gives the same result.
 
     >>> from core.graph.large.array_leiden import leiden, linked
-    >>> edges = np.array([[0, 1], [0, 2], [1, 2], [2, 3], [3, 4], [3, 5], [4, 5]])  # two triangles, and the edge 2-3
-    >>> leiden(linked(6, edges)).tolist()
+    >>> edges = np.array([[0, 1], [0, 2], [1, 2], [2, 3], [3, 4], [3, 5], [4, 5]])
+    >>> leiden(linked(6, edges)).tolist()  # two triangles, and the edge 2-3
     [0, 0, 0, 1, 1, 1]
     """
     found = np.arange(links.n_nodes, dtype=np.int32)
@@ -74,7 +87,7 @@ def leiden(links: Links, watch: Watch = NO_WATCH) -> np.ndarray:
 
 
 def quotient(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) -> Links:
-    """The graph of the groups: two are joined with the weight of all edges between them, each with itself with that of those inside."""
+    """Return the graph of the groups, with the sums of the weights between and inside them."""
     n = int(labels.max(initial=-1)) + 1
     keys, sums, held = [], [], 0
     for start in range(0, len(links.tails), CHUNK):
@@ -83,7 +96,7 @@ def quotient(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) -> Links
         heads, tails = _heads(links.out_indptr, start, start + CHUNK), np.asarray(links.tails[part])
         a, b = labels[heads].astype(np.int64), labels[tails].astype(np.int64)
         weights = links.weights[part] if len(links.weights) else np.ones(len(a))
-        if len(links.weights):  # each edge between two stands twice
+        if len(links.weights):  # each edge between two nodes occurs twice
             once = a <= b
             weights = np.where((a == b) & (heads != tails), weights / 2, weights)[once]
             a, b = a[once], b[once]
@@ -113,7 +126,7 @@ def quotient(links: Links, labels: np.ndarray, watch: Watch = NO_WATCH) -> Links
 
 
 def _heads(indptr: np.ndarray, start: int, stop: int) -> np.ndarray:
-    """The node at which each of the edges from `start` to `stop` begins."""
+    """Return the start node of each of the edges from `start` to `stop`."""
     first, last = (
         np.searchsorted(indptr, start, side="right") - 1,
         np.searchsorted(indptr, min(stop, int(indptr[-1])), side="left"),
@@ -124,8 +137,11 @@ def _heads(indptr: np.ndarray, start: int, stop: int) -> np.ndarray:
 
 
 def inner_edges(links: Links, nodes: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """The edges of a graph without weights whose ends are both among `nodes`, as places in these, int32 [edges, 2]; `place` is int32 [n]
-    of -1, and is so again."""
+    """Return the edges with both ends among `nodes`, for a graph without weights.
+
+    `place` is a work array, int32 [n], that holds -1 before and after. Returns int32 [edges, 2], as
+    positions in `nodes`.
+    """
     place[nodes] = np.arange(len(nodes), dtype=np.int32)
     edges = np.empty((_inner(nodes, place, links.out_indptr, links.tails, NO_EDGES), 2), np.int32)
     _inner(nodes, place, links.out_indptr, links.tails, edges)
@@ -134,7 +150,10 @@ def inner_edges(links: Links, nodes: np.ndarray, place: np.ndarray) -> np.ndarra
 
 
 def linked(n: int, edges: np.ndarray, weights: np.ndarray | None = None) -> Links:
-    """The graph of `n` nodes with these edges, int [edges, 2]; with weights each pair of nodes is there once, and none with itself."""
+    """Return the graph of `n` nodes with these edges, int [edges, 2].
+
+    With weights, each pair of nodes must occur once, and there must be no loops.
+    """
     if weights is not None:
         ends = np.concatenate([edges[:, 0], edges[:, 1]])
         order, indptr = (
@@ -160,7 +179,7 @@ def linked(n: int, edges: np.ndarray, weights: np.ndarray | None = None) -> Link
 
 
 def _added(keys: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each key once, ascending, with the sum of its weights."""
+    """Return each key once, ascending, with the sum of its weights."""
     order = np.argsort(keys, kind="stable")
     keys, weights = keys[order], weights[order]
     if len(keys):
@@ -171,7 +190,10 @@ def _added(keys: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _moved(links: Links, labels: np.ndarray, watch: Watch) -> np.ndarray:
-    """The communities, int32 [n] from 0 on, once nodes no longer move."""
+    """Move nodes between communities until few still move.
+
+    Returns the communities, int32 [n] from 0 on.
+    """
     labels, degrees = _dense(labels), _degrees(*links)
     totals = np.bincount(labels, weights=degrees, minlength=links.n_nodes)
     found, met = np.zeros(links.n_nodes), np.empty(links.n_nodes, np.int32)
@@ -186,7 +208,7 @@ def _moved(links: Links, labels: np.ndarray, watch: Watch) -> np.ndarray:
 
 
 def _dense(labels: np.ndarray) -> np.ndarray:
-    """The same groups numbered from 0 on, int32."""
+    """Renumber groups from 0 on, int32."""
     used = np.zeros(int(labels.max(initial=-1)) + 1, np.int32)
     used[labels] = 1
     return (np.cumsum(used, dtype=np.int32) - 1)[labels]
@@ -194,7 +216,7 @@ def _dense(labels: np.ndarray) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def _degrees(out_indptr, tails, in_indptr, in_heads, weights):
-    """The weight of all edges at each node, that of loops twice."""
+    """Return the sum of the weights at each node; loops count twice."""
     n = len(out_indptr) - 1
     degrees = np.zeros(n)
     for node in range(n):
@@ -212,7 +234,10 @@ def _degrees(out_indptr, tails, in_indptr, in_heads, weights):
 def _sweep(
     out_indptr, tails, in_indptr, in_heads, weights, degrees, totals, labels, found, met, whole
 ):
-    """Moves each node into the best group around it; gives how many moved. `found` is 0 everywhere, and is so again."""
+    """Move each node to the best adjacent group, and count the moved nodes.
+
+    `found` is a work array that holds 0 before and after.
+    """
     moved = 0
     for node in range(len(out_indptr) - 1):
         count = 0
@@ -246,15 +271,18 @@ def _sweep(
 
 @njit(cache=True, nogil=True)
 def _merged(out_indptr, tails, in_indptr, in_heads, weights, degrees, labels):
-    """The group of each node after each single one that is well connected to its community was merged, of the groups that are so too,
-    with the one of which modularity grows most; groups bear the number of one of their nodes."""
+    """Merge single nodes that are well connected within their community, and return their groups.
+
+    A node joins the group in its community with which modularity grows most, if that group is well
+    connected, too. Groups have the number of one of their nodes.
+    """
     n, whole = len(out_indptr) - 1, degrees.sum()
     groups, single = np.arange(n).astype(np.int32), np.ones(n, np.bool_)
-    # the degree of each community, and of each group
+    # Degree of each community, and of each group.
     communities, totals = (np.zeros(n), degrees.copy())
     for node in range(n):
         communities[labels[node]] += degrees[node]
-    # `cuts`: from each group to the rest of its community
+    # Weights from each group to the rest of its community.
     cuts, found, met = (np.zeros(n), np.zeros(n), np.empty(n, np.int32))
     for node in range(n):
         for side in range(2):
@@ -298,7 +326,7 @@ def _merged(out_indptr, tails, in_indptr, in_heads, weights, degrees, labels):
 
 @njit(cache=True, nogil=True)
 def _connected(out_indptr, tails, in_indptr, in_heads, weights, labels):
-    """The smallest node of each node's connected part of its group."""
+    """Return the smallest node of the connected part of each node's group."""
     n = len(out_indptr) - 1
     parts = np.arange(n).astype(np.int32)
     for node in range(n):
@@ -326,7 +354,10 @@ def _connected(out_indptr, tails, in_indptr, in_heads, weights, labels):
 
 @njit(cache=True, nogil=True)
 def _inner(nodes, place, out_indptr, tails, edges):
-    """How many edges have both ends among the nodes; they are put into `edges` where it has room."""
+    """Count the edges with both ends among the nodes.
+
+    They are written to `edges` if it has room.
+    """
     count = 0
     for index in range(len(nodes)):
         node = nodes[index]

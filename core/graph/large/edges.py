@@ -1,4 +1,7 @@
-"""The edges of a store sorted outside memory: spilled by range of heads, sorted range by range, then the same by tails."""
+"""External sorting of the edges of a store.
+
+Edges are spilled by range of heads and sorted range by range; then the same is done by tails.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,19 @@ import numpy as np
 from core.errors import BadInput
 from core.graph.large.journal import Growing, Journal, get, put
 
-STARTS = (
-    "starts-out"  # where the edges of each head begin, until they lie beside those of its tails
-)
-OUT_BYTES, IN_BYTES = 64, 16  # memory an edge needs while its range is sorted
-# nodes; relations, whose names are held in memory
+# Spill file with the offsets of each head's edges, until they are stored with those of the tails.
+STARTS = "starts-out"
+# Memory in bytes per edge while its range is sorted, by heads and by tails.
+OUT_BYTES, IN_BYTES = 64, 16
+# Largest number of nodes, and of relations, whose names are held in memory.
 MAX_NODES, MAX_RELATIONS = (np.iinfo(np.int32).max, 1 << 24)
 
 
 class Packing:
-    """Triples as numbers of 64 bits whose order is that of (head, relation, tail) within a range of `1 << width` heads."""
+    """Triples packed into 64 bits, in the order of (head, relation, tail).
+
+    The order holds within a range of `1 << width` heads.
+    """
 
     def __init__(self, nodes: int, relations: int, triples: int, memory: int):
         self.tail_bits, self.relation_bits = (
@@ -38,7 +44,10 @@ class Packing:
         relations: np.ndarray,
         tails: np.ndarray,
     ) -> None:
-        """Spills triples, ordered by range of heads, as `keys-BLOCK` with the ranges' places in `ranges-BLOCK`."""
+        """Write triples, ordered by range of heads, to spill files.
+
+        `keys-BLOCK` holds the triples and `ranges-BLOCK` the positions of the ranges.
+        """
         keys, cuts = np.empty(len(heads), np.uint64), np.zeros(self.ranges + 1, np.int64)
         _scatter_keys(
             heads, relations, tails, self.width, self.relation_bits, self.tail_bits, keys, cuts
@@ -47,7 +56,7 @@ class Packing:
         put(journal.spill(f"ranges-{block}"), cuts)
 
     def unpack(self, keys: np.ndarray, part: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(heads, relations, tails) of keys of one range."""
+        """Return (heads, relations, tails) of the keys of one range."""
         tails = (keys & np.uint64((1 << self.tail_bits) - 1)).astype(np.int32)
         relations = (
             (keys >> np.uint64(self.tail_bits)) & np.uint64((1 << self.relation_bits) - 1)
@@ -83,7 +92,10 @@ def sort_range(
     inward: Inward,
     memory: int,
 ) -> None:
-    """Sorts the triples of one range of heads, each kept once, and adds them to the columns of the store."""
+    """Sort the triples of one range of heads into the columns of the store.
+
+    Equal triples are stored once.
+    """
     cuts = [
         get(journal.spill(f"ranges-{block}"), np.int64, part, 2).tolist() for block in range(blocks)
     ]
@@ -105,13 +117,16 @@ def sort_range(
 
 
 def _distinct(keys: np.ndarray) -> np.ndarray:
-    """The keys in order, each once; sorts them in place."""
+    """Return the keys in order, each once; they are sorted in place."""
     keys.sort()
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
 
 
 def _keys(journal: Journal, cuts: list, low: int, high: int, some: bool) -> np.ndarray:
-    """The keys of one range from all blocks; where only `some` are wanted, those from low to below high."""
+    """Return the keys of one range from all blocks.
+
+    If only `some` are wanted, they are those from `low` to below `high`.
+    """
     found = []
     for block, (start, end) in enumerate(cuts):
         keys = get(journal.spill(f"keys-{block}"), np.uint64, start, end - start)
@@ -120,7 +135,10 @@ def _keys(journal: Journal, cuts: list, low: int, high: int, some: bool) -> np.n
 
 
 def _bounds(journal: Journal, cuts: list, total: int, most: int) -> list:
-    """Keys that cut a range into pieces of about `most` edges; one piece where it is small enough."""
+    """Return keys that divide a range into pieces of about `most` edges.
+
+    A range that is small enough is one piece.
+    """
     everything = [np.uint64(0), np.uint64(1) << np.uint64(63)]
     if total <= most:
         return everything
@@ -139,7 +157,11 @@ def _bounds(journal: Journal, cuts: list, total: int, most: int) -> list:
 
 
 class Inward:
-    """The edges seen from their tails: spilled by range of tails while they come sorted, then put in place range by range."""
+    """The edges by their tails.
+
+    They are spilled by range of tails while they arrive sorted by heads, then put in place range by
+    range.
+    """
 
     def __init__(self, nodes: int, triples: int, memory: int, pieces: int = 0):
         wanted = max(1, -(-triples * IN_BYTES // max(1, memory)))
@@ -148,7 +170,10 @@ class Inward:
         self.ranges = ((nodes - 1) >> self.width) + 1
 
     def spill(self, journal: Journal, heads: np.ndarray, tails: np.ndarray, first: int) -> None:
-        """Spills edges from number `first` on as one more piece: `in-PIECE` has rows (edge, head, tail) by range of tails."""
+        """Write edges from number `first` on as a further piece.
+
+        `in-PIECE` holds rows of (edge, head, tail) by range of tails.
+        """
         rows, cuts = np.empty((len(heads), 4), np.uint32), np.zeros(self.ranges + 2, np.int64)
         _scatter_tails(heads, tails, first, self.width, rows, cuts)
         put(journal.spill(f"in-{self.pieces}"), rows.reshape(-1))
@@ -158,7 +183,10 @@ class Inward:
     def place(
         self, journal: Journal, part: int, offsets: np.ndarray, edges: np.ndarray, heads: np.ndarray
     ) -> None:
-        """Puts the edges into one range of tails in place: fills its stretch of the offsets, in_edges and in_heads."""
+        """Put the edges of one range of tails in place.
+
+        It fills the range's parts of the offsets, in_edges and in_heads.
+        """
         first, last = part << self.width, min(self.nodes, (part + 1) << self.width)
         counts = np.zeros(last - first, np.int64)
         for rows in self._pieces(journal, part):
@@ -213,7 +241,10 @@ def _fill(rows, first, fill, edges, heads):
 
 
 def checked_counts(nodes: int, relations: int, triples: int) -> None:
-    """Raises BadInput where a store cannot hold this many nodes or relations, or there is nothing to hold."""
+    """Raise BadInput if a store cannot hold these numbers.
+
+    There must be at least one triple.
+    """
     if not triples:
         raise BadInput("There are no triples to build a graph from.")
     if nodes > MAX_NODES:

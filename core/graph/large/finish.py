@@ -1,4 +1,7 @@
-"""A long build from its source to a store in place: how much memory, how far it is, what is kept after a failure."""
+"""A long build from its source to the finished store.
+
+This module chooses the memory, reports progress, and decides if work is kept after a failure.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,10 @@ from core.io.durations import with_time_left
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
 
-SHARE = 4  # of the machine's memory a build takes one part in so many, unless told otherwise
-BUILT = 0.95  # of the way, when all arrays are there; the rest is the digest
+# A build takes 1 / SHARE of the machine's memory by default.
+SHARE = 4
+# Progress when all arrays are written; the rest is the digest.
+BUILT = 0.95
 
 
 def build_large(
@@ -30,8 +35,11 @@ def build_large(
     direction: Direction,
     watch: Watch = NO_WATCH,
 ) -> None:
-    """Builds the store of a source in `folder`, whose lock is held. After a kill or a cancelled build, the same call goes on; after bad
-    input, or where the source says so, nothing is kept."""
+    """Build the store of a source in `folder`, whose lock must be held.
+
+    After a kill or a cancellation, the same call continues. After invalid input, or if the source
+    says so, nothing is kept.
+    """
     import psutil
 
     memory = source.memory or psutil.virtual_memory().total // SHARE
@@ -50,7 +58,7 @@ def build_large(
             raise BadInput(f"{source.path.name} was changed while it was read; build again.")
     except BaseException as error:
         if isinstance(error, BadInput) or not source.keep:
-            # what they hold open Windows would not remove
+            # Windows could not remove files that the frames hold open.
             traceback.clear_frames(error.__traceback__)
             shutil.rmtree(unfinished, ignore_errors=True)
         raise

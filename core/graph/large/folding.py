@@ -1,4 +1,7 @@
-"""The names of a large graph by their folded form, in order on disk: for look-up without case and typography, by prefix and by spelling."""
+"""Folded names of a large graph, in order on disk.
+
+They serve look-up without case and typography, by prefix and by spelling.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ from core.graph.large.name_files import CHUNK, NameFiles, read_names, write_in_o
 from core.languages.spelling import fold
 from core.watch import NO_WATCH, Watch
 
-# Named for the form of the names: where `fold` changes, they are written anew under other names.
+# File names with the version of the folded form. If `fold` changes, they are written anew under
+# other names.
 FOLDED, FOLDED_ENDS, FOLDED_NODES = "folded-2.bin", "folded-2-ends.npy", "folded-2-nodes.npy"
 
 BACKTICK, APOSTROPHE = ord("`"), ord("'")
@@ -21,7 +25,11 @@ BACKTICK, APOSTROPHE = ord("`"), ord("'")
 def write_folded(
     data: np.ndarray, offsets: np.ndarray, folder: FilePath, memory: int, watch: Watch = NO_WATCH
 ) -> None:
-    """Writes the folded names in order into a folder: their bytes, where each ends, and whose each is (by node where alike)."""
+    """Write the folded names in order into a folder.
+
+    There are files of their bytes, of the end of each name, and of its node. Equal names are
+    ordered by node.
+    """
     count, loose = len(offsets) - 1, (folder / "loose.bin", folder / "loose_offsets.npy")
     unordered = NameFiles(*loose)
     for first in range(0, count, CHUNK):
@@ -42,7 +50,7 @@ def write_folded(
 
 
 def _folded(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The folded names of a stretch, one behind the other, and their sizes."""
+    """Return the folded names of a range, concatenated, and their sizes."""
     text = np.array(data[offsets[0] : offsets[-1]])
     ends = offsets - offsets[0]
     other = _lower(text, ends)
@@ -61,7 +69,10 @@ def _folded(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 @numba.njit(cache=True)
 def _lower(text, ends):
-    """Lowers the names of ASCII letters in place; which names hold others."""
+    """Convert names of ASCII letters to lower case in place.
+
+    Returns the numbers of the other names.
+    """
     other, count = np.empty(len(ends) - 1, np.int64), 0
     for name in range(len(ends) - 1):
         plain = True

@@ -1,4 +1,4 @@
-"""What of a long build is done, kept beside its files so that the same command goes on from there after a kill."""
+"""Journal of a long build, with which the same command continues after a kill."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ JOURNAL, SPILL, STORE = "journal.json", "spill", "store"
 
 
 class Journal:
-    """The state of a build in a folder: finished parts of each phase, and facts about them.
+    """The state of a build in a folder.
 
-    `identity` tells one build from another (the source's state and how it is read); where another one's state lies in the
-    folder it is removed. Parts count as finished only once written down here, after their files.
+    It consists of the finished parts of each phase and facts about them. `identity` identifies the
+    build (state of the source and settings of its reader). The state of another build in the folder
+    is removed. Parts count as finished only when they are recorded here, which happens after their
+    files are written.
     """
 
     def __init__(self, folder: FilePath, identity: dict[str, Any]):
@@ -38,7 +40,7 @@ class Journal:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What tells this build from another."""
+        """Identity of the build."""
         return self._state["identity"]
 
     def _known(self, identity: dict) -> dict | None:
@@ -50,15 +52,15 @@ class Journal:
             return None
 
     def done(self, phase: str) -> int:
-        """How many parts of a phase are finished."""
+        """Number of finished parts of a phase."""
         return self._state["done"].get(phase, 0)
 
     def fact(self, key: str, default: Any = None) -> Any:
-        """What was written down under a key."""
+        """Return the fact recorded under a key."""
         return self._state["facts"].get(key, default)
 
     def mark(self, phase: str, done: int, **facts: Any) -> None:
-        """Writes down, in one step, that a phase has this many parts `done`, and facts."""
+        """Record in one step that a phase has `done` finished parts, and facts."""
         self._state["done"][phase] = done
         self._state["facts"] |= facts
         write_whole(
@@ -66,16 +68,16 @@ class Journal:
         )
 
     def spill(self, name: str) -> FilePath:
-        """Where a file that the finished store does not need lies."""
+        """Return the path of a file that the finished store does not need."""
         return self.folder / SPILL / name
 
     def store(self, name: str) -> FilePath:
-        """Where a file of the store lies."""
+        """Return the path of a file of the store."""
         return self.folder / STORE / name
 
 
 def put(path: FilePath, values: np.ndarray) -> None:
-    """Writes the bytes of an array, durable."""
+    """Write the bytes of an array durably."""
     with open(path, "wb") as stream:
         stream.write(np.ascontiguousarray(values).data.cast("B") if len(values) else b"")
         stream.flush()
@@ -83,14 +85,20 @@ def put(path: FilePath, values: np.ndarray) -> None:
 
 
 def get(path: FilePath, dtype, start: int = 0, count: int = -1) -> np.ndarray:
-    """`count` values from place `start` on (all where negative) of an array written by `put`."""
+    """Read `count` values from position `start` on of an array written by `put`.
+
+    If `count` is negative, all values are read.
+    """
     if count == 0:
         return np.empty(0, dtype)
     return np.fromfile(path, dtype, count, offset=start * np.dtype(dtype).itemsize)
 
 
 class Growing:
-    """An array file that grows at its end, cut back to `length` values first. `head` bytes are kept free for a header."""
+    """An array file to which values are appended.
+
+    It is first cut back to `length` values. `head` bytes are reserved for a header.
+    """
 
     def __init__(self, path: FilePath, dtype, length: int, head: int = 0):
         self.dtype, self.length, self._head = np.dtype(dtype), length, head
@@ -100,19 +108,19 @@ class Growing:
         self._stream.seek(size)
 
     def add(self, values: np.ndarray) -> None:
-        """Values at the end."""
+        """Append values."""
         values = np.ascontiguousarray(values, self.dtype)
         if len(values):
             self._stream.write(values.data.cast("B"))
         self.length += len(values)
 
     def sync(self) -> None:
-        """Makes what was added durable."""
+        """Make the appended values durable."""
         self._stream.flush()
         os.fsync(self._stream.fileno())
 
     def close(self) -> None:
-        """Writes the header of a `.npy` file where its place was kept free, and closes."""
+        """Write the reserved header of a `.npy` file, if any, and close the file."""
         if self._head:
             self._stream.seek(0)
             header = {
@@ -127,4 +135,5 @@ class Growing:
         self._stream.close()
 
 
-HEADER = 128  # bytes of the header that numpy writes for an array of one dimension
+# Bytes of the header that numpy writes for a one-dimensional array.
+HEADER = 128

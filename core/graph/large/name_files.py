@@ -1,4 +1,7 @@
-"""Names in two files, of any size: their bytes one behind the other, and where each ends."""
+"""Names in two files of any size.
+
+One holds their concatenated bytes, the other the end of each name.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,15 @@ from core.graph.large.journal import HEADER, Growing
 from core.graph.readers.textkernels import gather
 from core.watch import NO_WATCH, Watch
 
-CHUNK = 1 << 20  # names written at a time
+# Number of names written at a time.
+CHUNK = 1 << 20
 
 
 class NameFiles:
-    """Names that are added at the end. `size` bytes of `count` names (the first end among them, 0) are there already."""
+    """Two files of names, to which names are appended.
+
+    They already hold `size` bytes and `count` entries of ends, of which the first is 0.
+    """
 
     def __init__(self, text: FilePath, ends: FilePath, size: int = 0, count: int = 0):
         self.text, self.ends = Growing(text, np.uint8, size), Growing(ends, np.int64, count, HEADER)
@@ -24,30 +31,33 @@ class NameFiles:
             self.ends.add(np.zeros(1, np.int64))
 
     def add(self, data: np.ndarray, sizes: np.ndarray) -> None:
-        """Names at the end, by their bytes one behind the other and how many each has."""
+        """Append names, given by their concatenated bytes and their sizes."""
         self.ends.add(self.text.length + np.cumsum(sizes))
         self.text.add(data)
 
     def sync(self) -> None:
-        """Makes what was added durable."""
+        """Make the appended names durable."""
         self.text.sync()
         self.ends.sync()
 
     def close(self) -> None:
-        """Finishes both files."""
+        """Finish both files."""
         self.text.close()
         self.ends.close()
 
 
 def read_names(text: FilePath, ends: FilePath) -> tuple[np.ndarray, np.ndarray]:
-    """(bytes of all names, offsets) of two files, mapped."""
+    """Open both files as memory maps: (bytes of all names, offsets)."""
     return np.memmap(text, np.uint8, "r"), np.load(ends, mmap_mode="r")
 
 
 def write_in_order(
     data: np.ndarray, offsets: np.ndarray, out: NameFiles, memory: int, watch: Watch = NO_WATCH
 ) -> Iterator[np.ndarray]:
-    """Writes names in the order of their bytes, and by number where they are alike; piece by piece, their numbers in that order."""
+    """Write names in the order of their bytes; equal names are ordered by number.
+
+    Yields their numbers in that order, piece by piece.
+    """
     for share, ids in in_order(data, offsets, memory, watch):
         watch.step(share)
         for first in range(0, len(ids), CHUNK):

@@ -1,8 +1,10 @@
-"""Numbers for names by first appearance, without ever holding all names: by hash, in parts that fit into memory.
+"""Numbering of names by first appearance, without holding all names in memory.
 
-A block's different names are known by 96 bits of hash (a secret seed a build, so nobody can make two names meet; by chance two of a
-hundred million do with probability 1e-13). Each part of the hashes has all places of its names, hence the first of each; a name's
-number is how many first places lie before its own. What nodes are numbered by in the end is the order of the names.
+The different names of a block are identified by hashes of 96 bits. The seed is secret and differs
+per build, so nobody can construct colliding names; by chance, two of a hundred million names
+collide with probability 1e-13. The hashes are divided into parts that fit into memory. Each part
+has all positions of its names, and therefore the first of each. A name's number is the number of
+first positions before its own. The final ids of nodes follow the order of the names.
 """
 
 from __future__ import annotations
@@ -14,11 +16,17 @@ from core.graph.large.journal import Journal, get, put
 from core.graph.readers.blocks import Block
 from core.graph.readers.textkernels import codes_of, gather
 
-RECORD = 64  # bytes of memory a record of a part needs while it is resolved: hashes, places, results and the table
+# Memory in bytes per record of a part while it is resolved: hashes, positions, results and the
+# table.
+RECORD = 64
 
 
 def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: int) -> int:
-    """Spills the codes of a block's node names, and the different names ordered by part of the hash; how many differ."""
+    """Write the names of a block's nodes to spill files.
+
+    The files hold the code of each name, and the different names ordered by part of their hash.
+    Returns the number of different names.
+    """
     starts, lengths = (
         block.starts.reshape(-1, 3)[:, ::2].ravel(),
         block.lengths.reshape(-1, 3)[:, ::2].ravel(),
@@ -47,7 +55,10 @@ def spill_names(journal: Journal, number: int, block: Block, parts: int, seed: i
 
 
 def relations_of(block: Block, seed: int) -> tuple[np.ndarray, list[str]]:
-    """The relation of each triple of a block as a code, and the names of the codes, by first appearance."""
+    """Return the relation of each triple of a block as a code, and their names.
+
+    Codes are numbered by first appearance.
+    """
     starts, lengths = block.starts[1::3].copy(), block.lengths[1::3].copy()
     codes, first, _, _ = _codes(block.data, starts, lengths, seed)
     return codes, [
@@ -57,7 +68,10 @@ def relations_of(block: Block, seed: int) -> tuple[np.ndarray, list[str]]:
 
 
 def new_names(journal: Journal, number: int, base: int) -> tuple[np.ndarray, np.ndarray]:
-    """(bytes, sizes) of the names that first appear in a block, in their order in it."""
+    """Return (bytes, sizes) of the names that first appear in a block.
+
+    They are in the order of the block.
+    """
     order, firsts = (
         get(journal.spill(f"order-{number}"), np.int32),
         get(journal.spill(f"first-{number}"), np.int64),
@@ -74,7 +88,10 @@ def new_names(journal: Journal, number: int, base: int) -> tuple[np.ndarray, np.
 def number_block(
     journal: Journal, number: int, fresh: np.ndarray, before: np.ndarray, places: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(ids of the heads, ids of the tails) of a block; `places` has the id of each name by the number of its first appearance."""
+    """Return the ids of the heads and of the tails of a block.
+
+    `places` holds the id of each name by the number of its first appearance.
+    """
     order, firsts = (
         get(journal.spill(f"order-{number}"), np.int32),
         get(journal.spill(f"first-{number}"), np.int64),
@@ -86,7 +103,10 @@ def number_block(
 
 
 def _codes(data, starts, lengths, seed) -> tuple[np.ndarray, ...]:
-    """(code of each name, first place, hash, further hash of each different one)."""
+    """Return the codes of names, and data on each different name.
+
+    The latter are its first position, its hash and a further hash.
+    """
     count = len(starts)
     table = np.full(1 << max(3, (2 * count - 1).bit_length()), -1, np.int32)
     codes, firsts = np.empty(count, np.int32), np.empty(count, np.int32)
@@ -96,9 +116,11 @@ def _codes(data, starts, lengths, seed) -> tuple[np.ndarray, ...]:
 
 
 def resolve(journal: Journal, part: int, counts: list[int], memory: int) -> None:
-    """For every name of one part of the hashes, in every block, the place of its first appearance (int64, `first-BLOCK`).
+    """Find the first appearance of every name in one part of the hashes.
 
-    Places number the different names of all blocks in order. Marks those that are first in the file `fresh`, a bit each.
+    The positions (int64) are written to `first-BLOCK` for every block. They number the different
+    names of all blocks in order. Names that appear for the first time are marked in `fresh`, with
+    one bit each.
     """
     bases = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     cuts = [get(journal.spill(f"cuts-{block}"), np.int64, part, 2) for block in range(len(counts))]
@@ -133,7 +155,12 @@ def resolve(journal: Journal, part: int, counts: list[int], memory: int) -> None
 def _records(
     journal: Journal, block: int, cut: np.ndarray, base: int, turns: int, turn: int
 ) -> tuple[np.ndarray, ...]:
-    """(hash, further hash, place, which of the part) of a block's names whose turn it is."""
+    """Return the names of a block that belong to this turn.
+
+    Returns
+    -------
+    Their hashes, further hashes and positions, and a mask of them within the part.
+    """
     start, size = int(cut[0]), int(cut[1] - cut[0])
     hashes = get(journal.spill(f"hash-{block}"), np.uint64, start, size)
     more = get(journal.spill(f"more-{block}"), np.uint32, start, size)
@@ -173,7 +200,10 @@ def _ones(word):
 
 @numba.njit(cache=True)
 def ranks(fresh):
-    """The bits set before each word of `fresh`, and all of them at the end."""
+    """Return the number of bits set before each word of `fresh`.
+
+    The last value is the number of all bits set.
+    """
     before = np.zeros(len(fresh) + 1, np.int64)
     for word in range(len(fresh)):
         before[word + 1] = before[word] + _ones(fresh[word])
@@ -182,7 +212,7 @@ def ranks(fresh):
 
 @numba.njit(cache=True)
 def _ids_of(firsts, order, fresh, before, places, ids):
-    """The id of each name of a block by its code."""
+    """Fill in the id of each name of a block by its code."""
     for record in range(len(firsts)):
         place = firsts[record]
         below = fresh[place >> 6] & ((np.uint64(1) << np.uint64(place & 63)) - np.uint64(1))

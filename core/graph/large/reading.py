@@ -1,4 +1,7 @@
-"""The first phase of a long build: triples read block by block, and spilled."""
+"""First phase of a long build: reading triples into spill files.
+
+They are read block by block.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,18 @@ from core.watch import NO_WATCH, Watch
 
 
 class Reading:
-    """The reading of a source into spilled blocks: of numbers as `heads-`, `kinds-` and `tails-BLOCK`, of names as `spill_names` has it."""
+    """Reader of a source into spill files.
+
+    Numbers are written as `heads-`, `kinds-` and `tails-BLOCK`, names by `spill_names`.
+    """
 
     def __init__(self, source: Numbers | TextSource, journal: Journal, watch: Watch = NO_WATCH):
         self.source, self.journal, self._watch = source, journal, watch
         self.numbered = isinstance(source, Numbers) or source.numbered
-        self._retained = 0  # relations that are not left out
+        self._retained = 0  # number of relations that are not left out
 
     def run(self) -> None:
-        """Reads what has not been read; everything lies in the journal's spilled files then."""
+        """Read the blocks that have not been read yet."""
         if self.journal.fact("read"):
             return
         if isinstance(self.source, Numbers):
@@ -41,7 +47,7 @@ class Reading:
             self._watch.step(fact("triples") / max(1, source.count))
 
     def _spill_numbers(self, number: int, columns: tuple[np.ndarray, ...], **facts) -> None:
-        """Spills the columns of a block, and notes the largest numbers."""
+        """Write the columns of a block, and record the largest numbers."""
         fact = self.journal.fact
         for key, values in zip(("heads", "kinds", "tails"), columns):
             put(self.journal.spill(f"{key}-{number}"), values)
@@ -87,7 +93,11 @@ class Reading:
     def _related(
         self, source: TextSource, block: Block, ids: dict[str, int], written: Growing
     ) -> tuple[Block, np.ndarray]:
-        """A block without the triples whose relation is left out, and the relations of the others; new relations are written down."""
+        """Drop the triples of excluded relations from a block.
+
+        Returns the block and the relations of its triples. New relations are written to the list of
+        relations.
+        """
         codes, known = relations_of(block, self.journal.fact("seed"))
         new = [relation for relation in known if relation not in ids]
         for relation in new:
@@ -121,13 +131,16 @@ class Reading:
         return block, relation_ids[codes]
 
     def _relations(self) -> dict[str, int]:
-        """The relations met so far, as they are written, with their ids; -1 for one that is left out."""
+        """Return the ids of the relations read so far, -1 for excluded ones.
+
+        Keys are the relations' texts in the file.
+        """
         source, path, size = (
             self.source,
             self.journal.spill("relations"),
             self.journal.fact("relation_bytes", 0),
         )
-        assert isinstance(source, TextSource)  # those of numbers have no names
+        assert isinstance(source, TextSource)  # numbered relations have no names
         ids: dict[str, int] = {}
         self._retained = 0
         for line in path.read_bytes()[:size].splitlines() if size else []:
@@ -137,7 +150,7 @@ class Reading:
         return ids
 
     def relations(self) -> list[str]:
-        """The names of the relations by their ids."""
+        """Return the names of the relations by their ids."""
         source = self.source
         if isinstance(source, Numbers) or source.numbered:
             return [str(number) for number in range(self.journal.fact("relations"))]

@@ -1,7 +1,8 @@
-"""Readable names for terms, the same that `core.graph.readers.naming` gives one by one, without holding all of them.
+"""Readable names for RDF terms, without holding all terms in memory.
 
-Most readable ends are wanted by one term only. The others, and those that could meet a longer name of one of these, are named one by
-one in their order.
+The names are the same as those of `core.graph.readers.naming`. Most readable ends belong to one
+term only. Terms that share one, and terms that could share a longer name with them, are named one
+by one in their order.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from core.graph.readers.termkernels import readable
 from core.graph.readers.textkernels import gather, hash_parts
 from core.watch import NO_WATCH, Watch
 
-CHUNK = 1 << 20  # terms looked at at a time
+# Number of terms processed at a time.
+CHUNK = 1 << 20
 
 
 def rename(
@@ -30,7 +32,7 @@ def rename(
     seed: int,
     watch: Watch = NO_WATCH,
 ) -> None:
-    """Writes the names of all terms, in their order."""
+    """Write the names of all terms, in their order."""
     put(
         journal.spill("ends-hashed"),
         np.concatenate(
@@ -56,7 +58,11 @@ def rename(
 def _readable(
     data: np.ndarray, offsets: np.ndarray, seed: int, watch: Watch = NO_WATCH
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Chunk by chunk: the first term, bytes, and where in them the readable end of each term starts, its length and its hash."""
+    """Yield the readable ends of the terms, chunk by chunk.
+
+    Each chunk consists of the number of its first term, bytes, and for each term the start and
+    length of its readable end in these bytes and its hash.
+    """
     count = len(offsets) - 1
     for first in range(0, count, CHUNK):
         watch.check()
@@ -82,7 +88,7 @@ def _readable(
 def _contested(
     hashes: np.ndarray, data: np.ndarray, offsets: np.ndarray, seed: int, watch: Watch = NO_WATCH
 ) -> dict[int, str]:
-    """The names of the terms whose readable end another one wants too."""
+    """Return the names of the terms that share a readable end with another term."""
     ordered = np.sort(hashes)
     wanted = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     del ordered

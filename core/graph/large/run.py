@@ -1,4 +1,4 @@
-"""The phases of a long build, each in parts that are finished one by one."""
+"""Phases of a long build, each in parts that are finished one by one."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ from core.graph.storage.write import release
 from core.graph.store import BLOB, LARGE
 from core.watch import NO_WATCH, Watch
 
-LAYOUT = 4  # of what is spilled; another number starts unfinished builds anew
-BLOCK = 32 << 20  # bytes of text read at a time, less where memory is scarce
-# parts of the hashes at most; bytes of text a name takes at least, for a first guess
+# Version of the spill files; unfinished builds of another version start over.
+LAYOUT = 4
+# Bytes of text read at a time, less if memory is scarce.
+BLOCK = 32 << 20
+# Largest number of parts of the hashes, and smallest number of bytes of text per name, for a first
+# estimate.
 MOST_PARTS, SLOT = (1024, 16)
 WEIGHTS = {
     "read": 30,
@@ -34,12 +37,16 @@ WEIGHTS = {
     "in": 13,
     "fold": 10,
 }
-OF_NAMES = ("resolve", "collect", "order", "fold")  # phases that a source of numbers has not
-PLACES = "places"  # the ids of names by first appearance
+# Phases that a source of numbers does not have.
+OF_NAMES = ("resolve", "collect", "order", "fold")
+PLACES = "places"  # ids of names by first appearance
 
 
 class Build:
-    """A build in `folder` from a source, within about `memory` bytes. `run` leaves the files of a store in `journal.store`."""
+    """A build in `folder` from a source, within about `memory` bytes.
+
+    `run` leaves the files of a store in `journal.store`.
+    """
 
     def __init__(
         self, source: Numbers | TextSource, folder: FilePath, memory: int, watch: Watch = NO_WATCH
@@ -48,7 +55,7 @@ class Build:
         self.journal = Journal(folder, {"layout": LAYOUT, "source": source.identity()})
         self.numbered = isinstance(source, Numbers) or source.numbered
 
-        self.share = memory // 2  # what one part of a phase may hold
+        self.share = memory // 2  # memory for one part of a phase
         self._reading = Reading(
             source,
             self.journal,
@@ -68,7 +75,7 @@ class Build:
         source.tally.restore(self.journal.fact("tally", {"bad": {}, "dropped": {}}))
 
     def run(self) -> list[str]:
-        """All phases; the names of the relations."""
+        """Run all phases, and return the names of the relations."""
         self._reading.run()
         if not self.numbered:
             self._resolve()
@@ -87,7 +94,10 @@ class Build:
         return relations
 
     def _relations(self) -> tuple[list[str], np.ndarray]:
-        """The names of the relations by their ids, and the id of each by its number while it was read."""
+        """Return the names of the relations by id, and the new id of each.
+
+        The latter are indexed by the number of the relation while reading.
+        """
         names = self._reading.relations()
         if self.numbered:
             return names, np.arange(len(names), dtype=np.int32)
@@ -118,7 +128,7 @@ class Build:
         self._remove("hash", "more", "cuts")
 
     def _collect(self) -> None:
-        """Spills all names by first appearance."""
+        """Write all names to spill files, by first appearance."""
         fact, bases = (
             self.journal.fact,
             np.concatenate([[0], np.cumsum(self.journal.fact("counts"))]).astype(np.int64),
@@ -138,11 +148,14 @@ class Build:
         self._remove("bytes", "sizes")
 
     def _order(self) -> None:
-        """Writes the names in their order, and spills the place of each by its first appearance."""
+        """Write the names in their order, and the ids that follow from it.
+
+        Ids are stored by the first appearance of the names.
+        """
         if self.journal.done("order"):
             return
         kind = "met"
-        # of N-Triples, which have readable names
+        # Terms of N-Triples get readable names.
         if isinstance(self.source, TextSource) and self.source.of_terms:
             kind = "readable"
             self._phase("order", "Finding readable names").step(0.0)
@@ -174,7 +187,7 @@ class Build:
         self._remove("met", "readable")
 
     def _name_files(self, kind: str) -> tuple[FilePath, FilePath]:
-        """Where names are spilled, and where each ends."""
+        """Return the spill files of names and of their ends."""
         return self.journal.spill(f"{kind}-{BLOB}"), self.journal.spill(f"{kind}-offsets.npy")
 
     def _packing(self) -> Packing:
@@ -182,7 +195,7 @@ class Build:
         return Packing(fact("nodes"), fact("relations"), fact("triples"), fact("share"))
 
     def _number(self, relation_places: np.ndarray) -> None:
-        """Packs the triples of every block by the ids of their nodes and relations."""
+        """Pack the triples of every block by the ids of their nodes and relations."""
         blocks = self.journal.done("read")
         if self.journal.fact("share") is None:
             self.journal.mark("number", 0, share=self.share)
@@ -267,7 +280,7 @@ class Build:
         self._remove("in", "incuts", "starts")
 
     def _fold(self) -> None:
-        """The names without case, by which a large graph is searched."""
+        """Write the folded names, by which a large graph is searched."""
         if self.journal.fact("nodes") >= LARGE and not self.journal.done("fold"):
             data, offsets = read_names(
                 self.journal.store(BLOB), self.journal.store("name_offsets.npy")
@@ -282,23 +295,23 @@ class Build:
             self.journal.mark("fold", 1)
 
     def _without_names(self) -> None:
-        """What a store of numbered nodes holds in place of names."""
+        """Write the empty name files of a store of numbered nodes."""
         np.save(self.journal.store("name_order.npy"), np.empty(0, np.int32))
         np.save(self.journal.store("name_offsets.npy"), np.zeros(1, np.int64))
         self.journal.store(BLOB).touch()
 
     def _remove(self, *keys: str) -> None:
-        """Removes the spilled files of these keys."""
+        """Remove the spill files with these keys."""
         for path in list(self.journal.spill("x").parent.iterdir()):
             if path.name.rpartition("-")[0] in keys:
                 path.unlink()
 
 
 def relation_dtype(relations: int):
-    """The type that relations are stored in."""
+    """Return the type in which relations are stored."""
     return np.int16 if relations <= np.iinfo(np.int16).max else np.int32
 
 
 def edge_kind(edges: int):
-    """The type that edges are stored in."""
+    """Return the type in which edge ids are stored."""
     return np.int32 if edges <= np.iinfo(np.int32).max else np.int64

@@ -1,4 +1,4 @@
-"""Where the triples of a long build come from: a text file of names or numbers, or columns computed block by block."""
+"""Sources of triples for a long build: a text file, or computed numbers."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ from core.watch import NO_WATCH, Watch
 if TYPE_CHECKING:
     from core.graph.readers.blocks import Block, Place
 
-LARGEST = np.iinfo(np.int32).max - 1  # the largest number that a node may bear
+LARGEST = np.iinfo(np.int32).max - 1  # largest number of a node
 SMALL = LARGE  # bytes of text up to which a file is read at once
 Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Triples of numbered nodes and relations, computed: `read(first)` yields columns of the triples from number `first` on.
+    """Computed triples of numbered nodes and relations.
 
-    `key` is another for every other such source; JSON must be able to hold it.
+    `read(first)` yields columns of the triples from number `first` on. `key` identifies the source,
+    and JSON must be able to hold it.
     """
 
     key: tuple
@@ -48,7 +49,7 @@ class Numbers:
 
 @dataclass
 class TextSource:
-    """Triples of a text file whose format is known, read as the file says."""
+    """Triples of a text file whose format is known."""
 
     file: TripleFile
     form: str
@@ -69,16 +70,24 @@ class TextSource:
 
     @property
     def memory(self) -> int | None:
-        """The bytes that the build may take; None for the usual share."""
+        """Memory in bytes for the build; None for the default share."""
         return self.file.memory
 
     @property
     def keep(self) -> bool:
-        """Whether what a stopped build has done is kept."""
+        """True if the work of a stopped build is kept."""
         return self.file.keep
 
     def identity(self) -> list:
-        """What tells one state of the file, and one way to read it, from another. Raises BadInput where there is no file."""
+        """Return the state of the file and the settings of its reader.
+
+        They identify a build.
+
+        Raises
+        ------
+        BadInput
+            If there is no file.
+        """
         try:
             stat = self.path.stat()
         except OSError as error:
@@ -105,28 +114,34 @@ class TextSource:
         ]
 
     def text_bytes(self) -> int:
-        """About how many bytes of text there are."""
+        """Estimate the number of bytes of text."""
         return text_bytes(self.path)
 
     def blocks(self, place: Place, size: int, watch: Watch = NO_WATCH) -> Iterator[Block]:
-        """Blocks of triples from a place on."""
+        """Yield blocks of triples from a position on."""
         return format_named(self.form).blocks(
             self.file.source(watch, self.tally, self.form), place, size
         )
 
     @property
     def of_terms(self) -> bool:
-        """Whether names are those that terms of RDF are given."""
+        """True if names are derived from RDF terms."""
         plain = self.file.literals == TRIPLES and not self.file.nodes
         return not self.numbered and format_named(self.form).terms and plain and not self._labelled
 
     @cached_property
     def _labelled(self) -> bool:
-        """Whether things of an RDF file are called by labels, which are read with the triples."""
+        """True if resources of an RDF file are named by labels.
+
+        Labels are read with the triples.
+        """
         return named_by_labels(self.file.source(NO_WATCH, self.tally, self.form))
 
     def called(self, relation: str) -> str:
-        """The name of a relation as it is written; asked in the order in which they appear."""
+        """Return the name of a relation for its text in the file.
+
+        It must be called in the order in which the relations appear.
+        """
         if not self.of_terms:
             return relation
         if relation not in self._called:
@@ -134,12 +149,18 @@ class TextSource:
         return self._called[relation]
 
     def pattern(self, name: str) -> str:
-        """The pattern that leaves a relation of this name out, empty where none does."""
+        """Return the pattern that excludes a relation with this name, or an empty text."""
         return dropping(name, self.file.drop) if self.file.drop else ""
 
     def numbers(self, block: Block) -> Columns:
-        """The columns of a block of numbers. Raises BadInput naming the line where one is none."""
-        from core.graph.readers.textkernels import whole_numbers  # brings numba
+        """Return the columns of a block of numbers.
+
+        Raises
+        ------
+        BadInput
+            With the line, if a part is no number.
+        """
+        from core.graph.readers.textkernels import whole_numbers  # imports numba
 
         values = np.empty(len(block.starts), np.int64)
         whole_numbers(block.data, block.starts, block.lengths, LARGEST, values)
@@ -153,20 +174,30 @@ class TextSource:
             )
             if not self.tally.skip("not a number", line):
                 raise BadInput(
-                    f"{self.path.name}, line {line}: “{shorten(text.decode('utf-8'))}” is no whole number from 0 to {LARGEST:,}, "
-                    "written in digits only."
+                    f"{self.path.name}, line {line}: “{shorten(text.decode('utf-8'))}” is no whole "
+                    f"number from 0 to {LARGEST:,}, written in digits only."
                 )
         rows = np.delete(rows, bad, 0) if len(bad) else rows
-        return tuple(rows[:, part].astype(np.int32) for part in range(3))  # type: ignore[return-value]
+        return tuple(  # type: ignore[return-value]
+            rows[:, part].astype(np.int32) for part in range(3)
+        )
 
 
 def source_of(file: TripleFile) -> TextSource | None:
-    """How a file is read in blocks, or None where it is small enough to be read at once, unless its memory is bounded or something of it is
-    to be left out. Raises BadInput for what its format cannot do."""
+    """Return the source of a file that is read in blocks, or None.
+
+    A file is read in blocks if it is large, its memory is limited, or parts of it are left out.
+    Other files are read at once.
+
+    Raises
+    ------
+    BadInput
+        If the format does not support the settings.
+    """
     form = format_of(file.path, file.format)
     one = format_named(form)
     if file.columns and not (one.delimited or one.table):
-        return None  # refused where it is read
+        return None  # the reader will raise an error
     if file.numbered and not one.delimited:
         raise BadInput("Numbers can be read from delimited text only.")
     if file.numbered and file.drop:
@@ -184,7 +215,7 @@ def source_of(file: TripleFile) -> TextSource | None:
 
 
 def _check_several(file: TripleFile) -> None:
-    """Raises BadInput for several files of edges that are too large to be read at once."""
+    """Raise BadInput for several files that are too large to be read at once."""
     paths = (file.path, *file.more)
     if (
         sum(text_bytes(path) for path in paths if path.exists()) > SMALL
@@ -192,5 +223,6 @@ def _check_several(file: TripleFile) -> None:
         or file.numbered
     ):
         raise BadInput(
-            f"{len(paths)} files of edges are read at once, up to {size_text(SMALL)} together; make one file of them."
+            f"{len(paths)} files of edges are read at once, up to {size_text(SMALL)} together; "
+            "make one file of them."
         )

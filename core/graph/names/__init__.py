@@ -1,1 +1,1 @@
-"""Names of nodes and relations: looked up, found in questions, put into words."""
+"""Names of nodes and relations: look-up, detection in questions, and phrases for relations."""

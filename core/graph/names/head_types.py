@@ -1,4 +1,7 @@
-"""What the heads of each relation are, in a word: read off the relation's name, or guessed from all that its heads have."""
+"""Types of the heads of each relation, as nouns.
+
+They are taken from the relation's name, or guessed from all relations of the heads.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +16,26 @@ from core.graph.names.phrases import THING, Phrase
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-DESCRIBING = 8  # relations that describe a type
-SHARE = 0.01  # of the heads must have a relation for it to describe them
-FLOOR = (
-    0.4  # cosine below which no word is taken for a type: a wrong noun misleads more than “thing”
-)
+# Largest number of relations that describe a type.
+DESCRIBING = 8
+# Smallest share of the heads that must have a relation for it to describe them.
+SHARE = 0.01
+# Cosine below which no noun is accepted, since a wrong noun misleads more than “thing”.
+FLOOR = 0.4
 FORMS = ("{}", "a {} with these")
 
 
 def head_types(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
-    """A noun for the heads of each relation, `thing` where none fits.
+    """Return a noun for the heads of each relation, or `thing` if none fits.
 
-    Where a relation's name tells its heads' type, that is it. Else the heads are described by the relations they take
-    part in (`has`, nodes by step codes, says which), `things with genre, release year, ...`, and the everyday noun of
-    `head_types.txt` whose vector is nearest is taken; a word that is itself one of these relations is not. `encode` makes unit
-    vectors of texts.
+    If the relation's name contains the type, it is used. Else the heads are described by their
+    relations: `things with genre, release year, ...`. The everyday noun in `head_types.txt` with
+    the nearest vector is chosen. Words that are themselves one of these relations are left out.
+
+    Parameters
+    ----------
+    has : sparse matrix of nodes by step codes, which tells the relations of each node.
+    encode : returns the unit vectors of texts.
 
     >>> from core.graph.names.head_types import head_types
     >>> from core.graph.names.phrases import phrase
@@ -58,7 +66,7 @@ def head_types(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
 
 
 def _common_relations(relation: int, phrases: Sequence[Phrase], has: csr_matrix) -> tuple[int, ...]:
-    """The relations that most of the relation's heads have, the commonest first."""
+    """Return the relations that most of the relation's heads have, the commonest first."""
     heads = has.getcol(2 * relation).nonzero()[0]
     counts = np.asarray(has[heads].sum(axis=0)).ravel()[0::2]
     order = np.lexsort((np.arange(len(counts)), -counts))[:DESCRIBING]

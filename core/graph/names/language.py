@@ -1,4 +1,8 @@
-"""The language of a graph: as a person chose it, else by the texts it was made of, else by the names of its entities and relations."""
+"""The language of a graph.
+
+It is the one that the user chose, else that of its texts, else that of the names of its entities
+and relations.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +18,17 @@ from core.languages import Found, found_in, is_english, language_of_question
 from core.languages.detection import PARTS
 from core.languages.scripts import script_of
 
-FILE = "language.json"  # beside a graph: what a person chose
+# File in the folder of a graph with the user's choice.
+FILE = "language.json"
 SHELF = "language"
-# entities of a sample, how many make a text, and relations
+# Number of sampled entity names, number of names that form one text, and number of relations.
 NAMES, TOGETHER, RELATIONS = (400, 20, 200)
 
 
 def graph_language(graph: KnowledgeGraph) -> Found:
-    """The language of a graph; nothing for a database that is asked live, of whose names nothing is here.
+    """Return the language of a graph.
+
+    It is unknown for a live database, since none of its names are here.
 
     >>> from core.graph.names.language import graph_language
     >>> graph_language(story).code
@@ -32,8 +39,10 @@ def graph_language(graph: KnowledgeGraph) -> Found:
 
 
 def code_of(graph: KnowledgeGraph, question: str) -> str:
-    """The code of the language by whose rules a question to a graph is read; empty for English. A question in Latin letters to a graph with
-    English names is read as English, so that a name from elsewhere changes nothing.
+    """Return the code of the language for questions to a graph, empty for English.
+
+    A question in Latin letters to a graph with English names is taken as English, so that a foreign
+    name in it makes no difference.
 
     >>> from core.graph.names.language import code_of
     >>> code_of(story, "Ist Tim lahm?"), code_of(story, "Кто такой Tim, сын писца?")
@@ -47,10 +56,19 @@ def code_of(graph: KnowledgeGraph, question: str) -> str:
 
 
 def choose_language(graph: KnowledgeGraph, code: str) -> Found:
-    """The language of a graph as a person chooses it by its code, saved beside it; with an empty one as it is found. Raises StoreError."""
+    """Save the user's choice of a graph's language, and return it.
+
+    With an empty code, the choice is removed and the language is detected again.
+
+    Raises
+    ------
+    StoreError
+        If the graph has no folder, or it cannot be written.
+    """
     if graph.folder is None:
         raise StoreError(
-            f"The graph “{graph.name}” is not stored in a folder, so that its language cannot be saved."
+            f"The graph “{graph.name}” is not stored in a folder, so that its language cannot be "
+            "saved."
         )
     file = graph.folder / FILE
     try:
@@ -75,7 +93,10 @@ def choose_language(graph: KnowledgeGraph, code: str) -> Found:
 
 
 def _chosen(graph: KnowledgeGraph) -> Found | None:
-    """What a person chose; None where they did not, or it cannot be read."""
+    """Return the user's choice, or None.
+
+    It is also None if the choice cannot be read.
+    """
     if graph.folder is None:
         return None
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -84,7 +105,7 @@ def _chosen(graph: KnowledgeGraph) -> Found | None:
 
 
 def _found(graph: KnowledgeGraph) -> Found:
-    """The language by a sample of what the graph holds."""
+    """Detect the language from a sample of the graph's texts or names."""
     if graph.live is not None:
         return Found()
     chunks = graph.columns.chunks

@@ -1,9 +1,11 @@
-"""What a question starts from: of all names that it may mention the longest and best matching, and what else may be meant.
+"""Entity linking: the nodes that a question names, and alternatives to them.
 
-A name is worth the words it matches: a rare one counts fully, a word that all questions hold or that names a relation or a kind
-little; a typing error takes something away, less where the mistyped word is none that the graph knows. A name in its own capital
-letters counts more. Between names written alike (a person and a keyword, say) those win of which the question tells a
-relation: “directed” speaks for a node that things are `directed_by`.
+Of all possible names in a question, the longest and best matching are chosen. The score of a name
+is the sum of the scores of its words. A rare word counts fully; a word that is common in questions,
+or that names a relation or a type, counts little. A typing error lowers the score, less so if the
+mistyped word is unknown to the graph. A name in its own capital letters scores higher. Of names
+with equal text (a person and a keyword, say), the one with a relation that the question mentions is
+preferred: “directed” supports a node with the relation `directed_by`.
 """
 
 from __future__ import annotations
@@ -26,29 +28,37 @@ from core.languages import Language, language
 from core.languages.scripts import UNSPACED
 from core.languages.terms import stemmed
 
-LEAST_WITHIN = 2  # letters of a name that is meant though it is part of a word
-OTHERS = 3  # runners-up of a link
-# a letter of a name within a word, as in scripts without blanks, up to 1; and each letter more
+# Smallest number of letters of a name that may be part of a word.
+LEAST_WITHIN = 2
+OTHERS = 3  # largest number of alternatives of a link
+# Scores of a name within a word, as in scripts without spaces: LETTER per letter, up to 1 in all,
+# and MORE for each letter in addition.
 LETTER, MORE = (0.5, 0.03)
-# what a word of all questions, and one for a relation or a kind of things is worth
+# Scores of a word that is common in questions, and of one that names a relation or a type.
 PLAIN, TYPE = (0.2, 0.4)
-# what a short word is worth, longer ones 1; and a number
+# Scores of short words by length (longer ones have 1), and of a number.
 LETTERS, NUMBER = ({1: 0.4, 2: 0.4, 3: 0.7, 4: 0.85}, 0.8)
-# what a typing error costs: in a word that the graph has, and in one that it has not
+# Cost of a typing error, in a word that the graph has, and in one that it does not have.
 ERROR, UNKNOWN = (0.4, 0.3)
-# of the word's worth it costs at most; what it costs more than that in a word of all questions
+# SHARE: largest cost as a share of the word's score. ASTRAY: additional cost for a word that is
+# common in questions.
 SHARE, ASTRAY = (0.9, 0.1)
-CHANGED = (
-    0.05  # what it costs more where a letter is another one, neither left out, doubled nor swapped
-)
-WRITTEN = 0.05  # what it costs where accents, apostrophes or hyphens differ
-# a name in its own capitals; a name without them for a text that has some
+# Additional cost if a letter is replaced, and not omitted, doubled or swapped.
+CHANGED = 0.05
+# Cost of different accents, apostrophes or hyphens.
+WRITTEN = 0.05
+# CAPITALS: bonus for a name in its own capitals. LOWER: cost for a name without capitals if the
+# text has some.
 CAPITALS, LOWER = (1.0, 0.3)
-# the question names a relation of the node; capitals as in the name; ten times the edges
+# Bonuses: the question names a relation of the node; the capitals are those of the name; ten times
+# the edges.
 RELATED, ALIKE, CONNECTED = (0.2, 0.05, 0.01)
-TOGETHER = 0.85  # of the best link's worth is what another one needs to be meant as well
-NEAR = 0.5  # of it, what a runner-up needs
-MOST_EDGES = 5_000  # of a node whose relations are looked at
+# Share of the best link's score that another link must reach to be accepted as well.
+TOGETHER = 0.85
+# Share of a link's score that an alternative must reach.
+NEAR = 0.5
+# Largest degree of a node whose relations are read.
+MOST_EDGES = 5_000
 ASKING = frozenset("who whom whose what which when where why how".split())
 # fmt: skip
 IRREGULAR = {
@@ -73,7 +83,10 @@ ENDINGS = re.compile(r"(?:ers|ors|er|or|resses|ress|ings|ing|ions|ion|tten|ed|es
 
 @dataclass(frozen=True)
 class LinkedName:
-    """A mention of a question with the node it is linked to, and the nodes that may be meant instead, the likeliest first."""
+    """A mention in a question with its node, and alternative nodes.
+
+    The most likely alternative comes first.
+    """
 
     mention: Mention
     others: tuple[int, ...] = ()
@@ -87,7 +100,7 @@ class _Candidate:
     worth: float
     errors: int
     clear: bool  # in its own capitals
-    exact: bool  # in its own letters, case aside
+    exact: bool  # with the letters of the name, ignoring case
     text: str = field(compare=False)
 
     def overlaps(self, other: _Candidate) -> bool:
@@ -99,7 +112,10 @@ class _Candidate:
 
 
 def links(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> list[LinkedName]:
-    """The nodes that a question names, ordered by place, each with its runners-up. Names in [brackets] win."""
+    """Return the nodes that a question names, with alternatives.
+
+    They are in the order of the text. If there are names in [brackets], only these count.
+    """
     marked = [
         LinkedName(
             Mention(match.start(1), match.end(1), match[1], node),
@@ -134,7 +150,10 @@ def _order(one: _Candidate) -> tuple:
 
 
 def _chosen(found: Sequence[_Candidate]) -> list[_Candidate]:
-    """Of the candidates, best first, the best and those beside it that are meant as well."""
+    """Return the best candidate and further ones that are also meant.
+
+    Candidates are given best first.
+    """
     chosen: list[_Candidate] = []
     for one in found:
         if chosen and one.clear != chosen[0].clear:
@@ -149,7 +168,7 @@ def _chosen(found: Sequence[_Candidate]) -> list[_Candidate]:
 
 
 def _disjoint(found: Iterable[_Candidate]) -> list[_Candidate]:
-    """The candidates, best first, without those that overlap a better one."""
+    """Drop the candidates that overlap a better one; they are given best first."""
     chosen: list[_Candidate] = []
     for one in found:
         if not any(one.overlaps(other) for other in chosen):
@@ -181,7 +200,7 @@ def _mention(one: _Candidate) -> Mention:
 
 
 class _Judge:
-    """What candidates of one question are worth."""
+    """Scoring of the candidates of one question."""
 
     def __init__(
         self, graph: KnowledgeGraph, vocabulary: Vocabulary, question: str, words: Sequence[Word]
@@ -197,7 +216,7 @@ class _Judge:
         self._relations: dict[int, tuple[int, ...]] = {}
 
     def candidate(self, spelt: Spelt, node: int) -> _Candidate:
-        """The candidate with its worth."""
+        """Return the candidate with its score."""
         text, name = self.question[spelt.start : spelt.end], self.vocabulary.names[node]
         inside = [
             word for word in self.words if spelt.start <= word.start and word.end <= spelt.end
@@ -205,7 +224,8 @@ class _Judge:
         worth = sum(self.weight(word.text) for word in inside) or _unspaced(text)
         wrong = [word for word, count in zip(inside, spelt.errors) if count]
         worth -= sum(self.cost(word, like) for word, like in self.errors(inside, spelt, name))
-        # Not folded: of two names that differ in typography the one written as here is meant.
+        # Not folded: of two names that differ in typography, the one written as in the question is
+        # meant.
         differs = text.casefold() != name.casefold()
         worth -= WRITTEN * (differs and not wrong)
         proper, typed = _capital(name), _capital(text)
@@ -239,7 +259,11 @@ class _Judge:
         )
 
     def plain(self, one: _Candidate) -> bool:
-        """Whether a name is but a word or two of all questions, a sign, or one letter within a word."""
+        """Return whether a name is too common to be meant.
+
+        This is so for one or two words that are common in questions, a sign, or one letter in a
+        word.
+        """
         inside = [
             word.text for word in self.words if one.start <= word.start and word.end <= one.end
         ]
@@ -248,8 +272,11 @@ class _Judge:
         return not one.clear and len(inside) <= 2 and all(word in self.common for word in inside)
 
     def plainly_meant(self, found: Sequence[_Candidate]) -> list[_Candidate]:
-        """The exact ones of plain names: those written as in the graph, behind the first word of the question, where there are any. A
-        question word in small letters asks and names nothing."""
+        """Return the exact candidates among common names.
+
+        Those with the capitals of the graph, after the first word of the question, are preferred. A
+        question word in lower case names nothing.
+        """
         exact = [one for one in found if one.exact and one.text not in self.asking]
         return [
             one
@@ -260,7 +287,7 @@ class _Judge:
         ] or exact
 
     def weight(self, word: str) -> float:
-        """What a matched word is worth, 0 to 1."""
+        """Return the score of a matched word, 0 to 1."""
         if word in self.common:
             return PLAIN
         if UNSPACED.search(word) or KOREAN.search(word):
@@ -270,13 +297,16 @@ class _Judge:
         return NUMBER if word.isdecimal() else LETTERS.get(len(word), 1.0)
 
     def errors(self, inside: Sequence[Word], spelt: Spelt, name: str) -> list[tuple[Word, str]]:
-        """The mistyped words with what they are taken for, as far as the words of both stand side by side."""
+        """Pair the mistyped words with the words of the name.
+
+        This requires equal numbers of words.
+        """
         names = words_of(name)
         likes = [word.text for word in names] if len(names) == len(inside) else [""] * len(inside)
         return [(word, like) for word, like, count in zip(inside, likes, spelt.errors) if count]
 
     def cost(self, word: Word, like: str) -> float:
-        """What a mistyped word takes from the worth of a name."""
+        """Return the cost of a mistyped word."""
         weight = self.weight(word.text)
         if word.text in self.common:
             return weight + ASTRAY
@@ -287,7 +317,7 @@ class _Judge:
         )
 
     def names_a_relation(self, node: int, inside: Sequence[Word]) -> bool:
-        """Whether the question holds, beside the name, a word of a relation that the node has."""
+        """Return whether the question mentions a relation of the node outside of the name."""
         said = [stem(word.text, self.code) for word in self.words if word not in inside]
         return any(
             holds_stem(wanted, one)
@@ -309,13 +339,15 @@ class _Judge:
 
 
 def _unspaced(text: str) -> float:
-    """What a name within a word is worth: a longer one always more."""
+    """Return the score of a name within a word, which grows with its length."""
     return min(1.0, LETTER * len(text)) + MORE * len(text)
 
 
 def stem(word: str, code: str = "") -> str:
-    """A word without its common English endings: director, directed -> direct; written, wrote -> writ. In a language with another code what
-    Snowball's stemmer leaves, in German without the ge- of participles.
+    """Return a word without its common English endings.
+
+    Examples are director, directed -> direct; written, wrote -> writ. For the code of another
+    language, Snowball's stemmer is used, in German without the ge- of participles.
 
     >>> from core.graph.names.linking import stem
     >>> stem("director"), stem("directed"), stem("wrote")
@@ -333,7 +365,10 @@ def stem(word: str, code: str = "") -> str:
 
 @lru_cache(maxsize=8)
 def relation_stems(relation_names: tuple[str, ...], code: str = "") -> tuple[frozenset[str], ...]:
-    """For each relation the stems of the words it is told by, without prepositions and the like; in a script without blanks its name."""
+    """Return for each relation the stems of the words that describe it.
+
+    Prepositions and the like are left out. In a script without spaces, the name itself is returned.
+    """
     known = language(code)
     if known is not None:
         return tuple(_own_stems(name, known) for name in relation_names)
@@ -352,7 +387,7 @@ def relation_stems(relation_names: tuple[str, ...], code: str = "") -> tuple[fro
 
 
 def _own_stems(name: str, known: Language) -> frozenset[str]:
-    """The stems of a relation's name in a language other than English."""
+    """Return the stems of a relation's name in a language other than English."""
     words = bare(spaced(name)).split()
     if not known.spaced:
         return frozenset(words)
@@ -364,13 +399,13 @@ def _own_stems(name: str, known: Language) -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def type_words() -> frozenset[str]:
-    """Everyday nouns for types of things, and their plurals."""
+    """Everyday nouns for types of entities, and their plurals."""
     words = Path(__file__).with_name("head_types.txt").read_text("utf-8").split()
     return frozenset([*words, *(word + "s" for word in words)])
 
 
 def holds_stem(wanted: str, said: str) -> bool:
-    """Whether a stem said is the one wanted, or holds it: screenwrit holds writ.
+    """Return whether a stem equals the wanted one or contains it: screenwrit contains writ.
 
     >>> from core.graph.names.linking import holds_stem
     >>> holds_stem("writ", "screenwrit"), holds_stem("tag", "stage")
@@ -384,6 +419,6 @@ def _capital(text: str) -> bool:
 
 
 def _same_capitals(text: str, name: str) -> bool:
-    """Whether at least half of the words begin with a capital letter, or without one, as in the name."""
+    """Return whether at least half of the words are capitalised as in the name."""
     pairs = [(a[0].isupper(), b[0].isupper()) for a, b in zip(text.split(), name.split())]
     return 2 * sum(a == b for a, b in pairs) >= len(pairs)

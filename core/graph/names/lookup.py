@@ -1,4 +1,4 @@
-"""The names of a graph: exact look-up and suggestions while a person types."""
+"""Look-up of a graph's names, and suggestions while the user types."""
 
 from __future__ import annotations
 
@@ -13,22 +13,27 @@ from core.graph.names.sorted_names import NumberedNames, SortedNames
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import LARGE, Graph
 
-ALIKE = 50.0  # of 100; names less alike are not offered
-# of 100: what ten times the edges, and a capital letter, are worth in what is offered
+# Similarity, of 100, below which names are not suggested.
+ALIKE = 50.0
+# Bonus, of 100, for ten times the edges, and for a capital letter, in the order of suggestions.
 DEGREE, PROPER = (4.0, 3.0)
 
 
 class Names:
-    """Look-up of a graph's nodes by name. What it needs beyond the store is prepared when first asked for, and kept on the graph."""
+    """Look-up of a graph's nodes by name.
+
+    Search structures beyond the store are built at first use and cached on the graph.
+    """
 
     def __init__(self, graph: KnowledgeGraph):
         self.graph = graph
 
     def exact(self, name: str) -> tuple[int, ...]:
-        """Return the nodes of this very name, else those of the same name as people write it.
+        """Return the nodes with this name, exactly or in another spelling.
 
-        In turn: names that differ in case and typography only, then in punctuation and the writing of
-        numbers too. Ascending; none where unknown. Of a graph too large to hold punctuation counts.
+        Equal names are tried first, then names that differ in case and typography, then names that
+        also differ in punctuation and in the writing of numbers. In a graph that is too large for
+        memory, punctuation counts. The nodes are ascending; there are none if the name is unknown.
 
         >>> from core.graph.names.lookup import names
         >>> names(toy).exact("a"), names(toy).exact("F")
@@ -41,8 +46,10 @@ class Names:
         )
 
     def alike(self, name: str) -> tuple[int, ...]:
-        """The nodes of this name as `exact` finds them, else those that differ in accents alone; none where unknown. Of a
-        graph too large to hold accents count.
+        """Return the nodes that `exact` finds, else those whose names differ in accents.
+
+        There are none if the name is unknown. In a graph that is too large for memory, accents
+        count.
 
         >>> from core.graph.names.lookup import names
         >>> names(story).alike("TÍM"), names(toy).alike("F")
@@ -51,7 +58,12 @@ class Names:
         return self.exact(name) or self.vocabulary.alike(name)
 
     def find(self, name: str) -> int:
-        """The node of this name; of several, the one with most edges. Raises UnknownEntity with the nearest names.
+        """Return the node with this name; of several, the one with the most edges.
+
+        Raises
+        ------
+        UnknownEntity
+            If there is none, with the nearest names.
 
         >>> from core.graph.names.lookup import names
         >>> names(toy).find("C")
@@ -64,10 +76,15 @@ class Names:
         return min(found, key=lambda node: (-self.graph.degree(node), node))
 
     def search(self, text: str, k: int = 8) -> list[tuple[int, float]]:
-        """The `k` nodes whose names are nearest to `text`: (id, score in 0..100), by (-score, id).
+        """Return the `k` nodes whose names are nearest to `text`.
 
-        A name that begins with the text comes before one that holds it at the start of a word, then one that holds it
-        anywhere, then those alike in spelling (rapidfuzz `ratio`), case aside.
+        Names that begin with the text come first, then those that contain it at the start of a
+        word, then those that contain it anywhere, then those with a similar spelling (rapidfuzz
+        `ratio`). Case is ignored.
+
+        Returns
+        -------
+        Pairs of node and score (0 to 100), ordered by (-score, id).
 
         >>> from core.graph.names.lookup import names
         >>> names(toy).search("b", 1)
@@ -76,8 +93,12 @@ class Names:
         return self.vocabulary.search(text, k)
 
     def complete(self, text: str, k: int = 8) -> list[int]:
-        """The `k` names to offer while a person types, best first: as `search` orders them, those of well connected nodes and proper
-        names (with a capital letter) a little before, one node for names that are the same; none that are hardly alike."""
+        """Return up to `k` nodes to suggest while the user types, best first.
+
+        The order is that of `search`, with a small bonus for high degrees and for proper names
+        (with a capital letter). Of nodes with the same name, one is suggested. Names with little
+        similarity are left out.
+        """
         best: dict[str, tuple[float, int]] = {}
         for node, score in self.search(text, 8 * k):
             name = self.graph.node_name(node)
@@ -91,11 +112,14 @@ class Names:
         return [-node for _, node in sorted(best.values(), reverse=True)[:k]]
 
     def links(self, question: str) -> list[LinkedName]:
-        """The nodes that a question names, by place in the text, each with its runners-up; see `core.graph.names.linking`."""
+        """Return the nodes that a question names, with alternatives.
+
+        They are in the order of the text. See `core.graph.names.linking`.
+        """
         return links(self.graph, self.vocabulary, question)
 
     def mentions(self, question: str) -> list[Mention]:
-        """The nodes that a question names, by place in the text.
+        """Return the nodes that a question names, in the order of the text.
 
         >>> from core.graph.names.lookup import names
         >>> [mention.node for mention in names(toy).mentions("from [E] to [B]")]
@@ -105,14 +129,17 @@ class Names:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The names in the ways in which people write them."""
+        """Search structures of the names, in their different spellings."""
         graph = self.graph
         made: Vocabulary = graph.derived.once("names", None, lambda: _vocabulary(graph))
         return made
 
 
 def names(graph: KnowledgeGraph) -> Names:
-    """The names of a graph. What is prepared of them is kept on the graph, though not this object, which holds the graph itself.
+    """Return the look-up of a graph's names.
+
+    The search structures are cached on the graph. The returned object is not, because it holds the
+    graph itself.
 
     >>> from core.graph.names.lookup import names
     >>> names(toy).find("c"), names(toy).vocabulary is names(toy).vocabulary

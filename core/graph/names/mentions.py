@@ -1,4 +1,4 @@
-"""Which names of a graph a text mentions, and which names are nearest to it."""
+"""Detection of a graph's names in a text, and search for the nearest names."""
 
 from __future__ import annotations
 
@@ -26,29 +26,39 @@ from core.languages.spelling import (
 
 Value = TypeVar("Value", covariant=True)
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
-# Words of questions; a node of such a name is meant only where nothing else is named.
+# Words that are common in questions. A node with such a name is meant only if nothing else is
+# named.
 COMMON = frozenset(
     (
-        "a about act acted acting actor actors actress actresses also an and appear appeared appears applicable are as "
-        "associated at be best by came can co co-starred come costarred could date dates describe described did direct "
-        "directed director directors directs do does english ever fall falls famous features film films find for from "
-        "genre genres give good had has have he her him his how i in into is it its kind kinds language languages list "
-        "listed made main make makes me movie movies name named of on one or other out people person play played plays "
-        "please popular primary rated rating ratings release released same say screenplay screenwriter screenwriters "
-        "script scripts share she show some sort spoken star starred starring stars tag tell that the their them there "
-        "these they this those title to together topic topics type types under use used using vote votes was were what "
-        "whats when where which who whose why with word words write writer writers written wrote year years you"
+        "a about act acted acting actor actors actress actresses also an and appear appeared "
+        "appears applicable are as associated at be best by came can co co-starred come costarred "
+        "could date dates describe described did direct directed director directors directs do "
+        "does english ever fall falls famous features film films find for from genre genres give "
+        "good had has have he her him his how i in into is it its kind kinds language languages "
+        "list listed made main make makes me movie movies name named of on one or other out people "
+        "person play played plays please popular primary rated rating ratings release released "
+        "same say screenplay screenwriter screenwriters script scripts share she show some sort "
+        "spoken star starred starring stars tag tell that the their them there these they this "
+        "those title to together topic topics type types under use used using vote votes was were "
+        "what whats when where which who whose why with word words write writer writers written "
+        "wrote year years you"
     ).split()
 )
-# Korean, whose particles follow a name without a blank.
+# Korean letters. Korean particles follow a name without a space.
 KOREAN = re.compile(r"[\uac00-\ud7a3]")
-FUZZY_LETTERS = 3  # typed letters from which a name is looked for that differs; one more where a name has the word as it is
-FUZZY_WORDS = 60  # of a text that are read as mistyped
+# Number of typed letters from which names with typing errors are searched; one more if the text is
+# a word of some name.
+FUZZY_LETTERS = 3
+# Largest number of words of a text that are searched for typing errors.
+FUZZY_WORDS = 60
 
 
 @dataclass(frozen=True)
 class Mention:
-    """A node named in `question[start:end]`; `text` is that part. `fuzzy` where the spelling differs."""
+    """A node that a question names.
+
+    `text` is `question[start:end]`. `fuzzy` is True if its spelling differs from the name.
+    """
 
     start: int
     end: int
@@ -59,7 +69,10 @@ class Mention:
 
 @dataclass(frozen=True)
 class Spelt:
-    """Nodes whose name `question[start:end]` spells; `errors` tells the typing errors on each of its words, where there are any."""
+    """Nodes with the name spelt by `question[start:end]`.
+
+    `errors` are the numbers of typing errors in its words, empty if there are none.
+    """
 
     start: int
     end: int
@@ -68,13 +81,16 @@ class Spelt:
 
 
 class ByNode(Protocol[Value]):
-    """Something of each node, by its id."""
+    """A value for each node, by its id."""
 
     def __getitem__(self, node: int, /) -> Value: ...
 
 
 class Vocabulary:
-    """The names of a graph by their folded form. Each part is prepared when first used; threads may share it."""
+    """Names of a graph by their folded form.
+
+    Each part is built at first use. Threads may share it.
+    """
 
     def __init__(self, names: Sequence[str], degrees: np.ndarray):
         self.names: ByNode[str] = names
@@ -87,11 +103,11 @@ class Vocabulary:
             self._nodes[name] = self._nodes.get(name, ()) + (node,)
 
     def nodes(self, name: str) -> tuple[int, ...]:
-        """The nodes whose name is this one but for case and typography, ascending."""
+        """Return the nodes with this name, ignoring case and typography, ascending."""
         return self._nodes.get(fold(name), ())
 
     def keyed(self, name: str) -> tuple[int, ...]:
-        """The nodes whose name is this one but for case, typography and punctuation, ascending."""
+        """Return the nodes with this name, ignoring case, typography and punctuation, ascending."""
         import pyarrow.compute as pc
 
         key, pattern = name_key(name), row_pattern(normalize(name))
@@ -102,7 +118,7 @@ class Vocabulary:
         return tuple(node for node in nodes if name_key(self._every[node]) == key)
 
     def alike(self, name: str) -> tuple[int, ...]:
-        """The nodes whose name is this one but for case, typography and accents, ascending."""
+        """Return the nodes with this name, ignoring case, typography and accents, ascending."""
         return self._unaccented.get(unaccented(name), ())
 
     @cached_property
@@ -120,7 +136,7 @@ class Vocabulary:
         return found
 
     def search(self, text: str, k: int) -> list[tuple[int, float]]:
-        """The nearest names: (node, score in 0..100) by (-score, node)."""
+        """Return the nearest names as (node, score in 0..100), ordered by (-score, node)."""
         from rapidfuzz.fuzz import ratio
         from rapidfuzz.process import cdist
 
@@ -140,7 +156,10 @@ class Vocabulary:
         return list(zip(nodes.tolist(), best.tolist()))
 
     def choose(self, text: str) -> int | None:
-        """The node a piece of text names: in its very case, else the one with most edges; None where there is none."""
+        """Return the node that a piece of text names, or None.
+
+        Of several, it is one with the same case, else the one with the most edges.
+        """
         nodes = self.nodes(text)
         if not nodes:
             return None
@@ -149,7 +168,10 @@ class Vocabulary:
         )
 
     def spelt(self, question: str, words: Sequence[Word]) -> list[Spelt]:
-        """The names that parts of a question spell, exactly, case aside, or with typing errors."""
+        """Return the names that parts of a question spell.
+
+        Case is ignored, and typing errors are allowed.
+        """
         found = {(spelt.start, spelt.end): spelt for spelt in self._at_words(question)}
         near: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
         for one in self._by_words.find(words[:FUZZY_WORDS]):
@@ -169,7 +191,7 @@ class Vocabulary:
         return [*found.values(), *mistyped]
 
     def __contains__(self, word: str) -> bool:
-        """Whether a name has this word."""
+        """Return whether a name contains this word."""
         return word in self._by_words
 
     @cached_property
@@ -178,8 +200,11 @@ class Vocabulary:
             return WordIndex(self._every)
 
     def _at_words(self, question: str) -> list[Spelt]:
-        """Every name in the text that begins and ends at a word's boundary, case aside, overlaps included. In scripts without blanks any
-        place is one; a Korean name may end anywhere in a word."""
+        """Return all names in the text between word boundaries, ignoring case, including overlaps.
+
+        In scripts without spaces every position is a boundary. A Korean name may end anywhere in a
+        word.
+        """
         text, places = fold_with_places(question)
         bounds = [
             at
@@ -197,7 +222,10 @@ class Vocabulary:
         return list(found.values())
 
     def _spans(self, text: str, bounds: list[int]) -> Iterator[tuple[int, int]]:
-        """The names in a folded text that begin and end at one of the bounds, as (start, end)."""
+        """Yield the names in a folded text as (start, end).
+
+        They begin and end at positions in `bounds`.
+        """
         with self._lock:
             ends = list(self._automaton.iter(text)) if len(self._automaton) else []
         allowed = set(bounds)
@@ -218,10 +246,14 @@ class Vocabulary:
 
 
 def likeness(wanted: str, name: str) -> float:
-    """How near a folded name is to a folded text, 0 to 100; see `Names.search`.
+    """Return the similarity of a folded name to a folded text, 0 to 100.
+
+    The rules are those of `Names.search`.
 
     >>> from core.graph.names.mentions import likeness
-    >>> likeness("film", "film noir") > likeness("film", "a film") > likeness("film", "microfilm") > likeness("film", "fila")
+    >>> likeness("film", "film noir") > likeness("film", "a film") > likeness("film", "microfilm")
+    True
+    >>> likeness("film", "microfilm") > likeness("film", "fila")
     True
     """
     from rapidfuzz.fuzz import ratio
@@ -231,14 +263,17 @@ def likeness(wanted: str, name: str) -> float:
 
 
 def _holding(wanted: str, name: str) -> float:
-    """The score of a name that holds the text: at its beginning, at that of a word, or anywhere."""
+    """Return the score of a name that contains the text.
+
+    It is highest at the beginning of the name, then at the beginning of a word.
+    """
     at = name.find(wanted)
     base = 90.0 if at == 0 else 85.0 if not name[at - 1].isalnum() else 75.0
     return base + (10.0 if at == 0 else 5.0) * len(wanted) / len(name)
 
 
 def _inside_word(text: str, at: int) -> bool:
-    """Whether a word runs on over the place between text[at - 1] and text[at]."""
+    """Return whether the position between text[at - 1] and text[at] is inside a word."""
     if not 0 < at < len(text) or not (text[at - 1].isalnum() and text[at].isalnum()):
         return False
     return not (UNSPACED.match(text[at - 1]) or UNSPACED.match(text[at]))

@@ -1,4 +1,7 @@
-"""Relation names and chains of relations as English phrases, by rules that know no graph."""
+"""English phrases for relation names and relation chains.
+
+The rules depend on no graph.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from dataclasses import dataclass
 
 from core.graph.algorithms.chains import Chain
 
-PLACEHOLDER = "X"  # stands for the question's entity, in questions and in chains
+PLACEHOLDER = "X"  # stands for the question entity
 THING = "thing"
 PREPOSITIONS = frozenset("in of at on to from for with near into under over as".split())
 _PARTS = re.compile(r"[^\W_]+")
@@ -17,30 +20,38 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 @dataclass(frozen=True)
 class Phrase:
-    """How a relation is said: `noun` is what a triple's tail is to its head; `tie` joins the things that hold it, to the
-    tail (`directed by`, `in language`, `with genre`); `head_type` is the head's type where the name tells it, else empty."""
+    """English phrase for a relation.
+
+    `noun` describes a triple's tail relative to its head. `tie` connects the heads to the tail
+    (`directed by`, `in language`, `with genre`). `head_type` is the type of the heads if the
+    relation's name contains it, else empty.
+    """
 
     noun: str
     tie: str
     head_type: str = ""
 
     def along(self, what: str) -> str:
-        """What the relation leads to from `what`: `the director of X`."""
+        """Phrase for the tails of `what`: `the director of X`."""
         return f"the {self.noun} of {what}"
 
     def against(self, what: str, things: str) -> str:
-        """What leads by the relation to `what`: `the films directed by X`."""
+        """Phrase for the heads of `what`: `the films directed by X`."""
         return f"the {things} {self.tie} {what}"
 
 
 def phrase(relation: str) -> Phrase:
-    """The phrase of a relation name such as `directed_by`, `has_genre`, `in_language`, `bornIn` or `film.film.release_date`.
+    """Return the phrase of a relation name.
 
-    A dotted name with a domain and a type, as in Freebase, tells its head's type.
+    Names may look like `directed_by`, `has_genre`, `in_language`, `bornIn` or
+    `film.film.release_date`. A dotted name with a domain and a type, as in Freebase, contains the
+    type of the heads.
 
     >>> from core.graph.names.phrases import phrase
-    >>> phrase("directed_by"), phrase("film.film.genre")
-    (Phrase(noun='director', tie='directed by', head_type=''), Phrase(noun='genre', tie='with genre', head_type='film'))
+    >>> phrase("directed_by")
+    Phrase(noun='director', tie='directed by', head_type='')
+    >>> phrase("film.film.genre")
+    Phrase(noun='genre', tie='with genre', head_type='film')
     """
     dotted = relation.rsplit("/", 1)[-1].split("#")[-1].split(".")
     head_type = _words(dotted[-2]) if len(dotted) > 2 else []
@@ -60,7 +71,7 @@ def phrase(relation: str) -> Phrase:
 
 
 def doer(participle: str) -> str:
-    """Who does what a participle says: directed -> director, written -> writer, produced -> producer.
+    """Return the agent noun of a participle: directed -> director, written -> writer.
 
     >>> from core.graph.names.phrases import doer
     >>> doer("directed"), doer("written"), doer("produced")
@@ -75,7 +86,7 @@ def doer(participle: str) -> str:
 
 
 def plural(noun: str) -> str:
-    """The plural of an English noun, by the common rules.
+    """Return the plural of an English noun, by the common rules.
 
     >>> from core.graph.names.phrases import plural
     >>> plural("film"), plural("country"), plural("person")
@@ -91,13 +102,15 @@ def plural(noun: str) -> str:
 
 
 def chain_text(chain: Chain, phrases: Sequence[Phrase], head_types: Sequence[str]) -> str:
-    """A chain from X in words, from the last step to the first: `the genre of the films directed by X`.
+    """Return a chain in words: `the genre of the films directed by X`.
 
-    `phrases[r]` is how relation `r` is said and `head_types[r]` what its heads are (`film`), for which `X` stands where the
-    first step starts from one: `the director of the film X`.
+    The steps are named from the last to the first. `phrases[r]` is the phrase of relation `r`, and
+    `head_types[r]` the type of its heads (`film`). If the first step goes from head to tail, the
+    type is added: `the director of the film X`.
 
     >>> from core.graph.names.phrases import chain_text, phrase
-    >>> chain_text((1, 2), [phrase("directed_by"), phrase("has_genre")], ["film", "film"])  # against the first, along the second
+    >>> phrases = [phrase("directed_by"), phrase("has_genre")]
+    >>> chain_text((1, 2), phrases, ["film", "film"])  # against the first, along the second
     'the genre of the films directed by X'
     """
     first = head_types[chain[0] >> 1]
@@ -109,7 +122,7 @@ def chain_text(chain: Chain, phrases: Sequence[Phrase], head_types: Sequence[str
 
 
 def spaced(relation: str) -> str:
-    """The words of a relation's name with blanks between them.
+    """Return the words of a relation's name, separated by spaces.
 
     >>> from core.graph.names.phrases import spaced
     >>> spaced("film.film.directed_by"), spaced("bornIn")

@@ -1,4 +1,4 @@
-"""What a node is, in a few words: the parts it plays in its triples."""
+"""Short descriptions of nodes by their roles in triples."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ import numpy as np
 from core.graph.names.phrases import phrase
 from core.graph.protocol import KnowledgeGraph
 
-MAX_PARTS = 3  # parts named
-MOST_EDGES = 20_000  # of a node; the parts of a better connected one are not counted
+MAX_PARTS = 3  # roles in a description
+# Largest degree of a node whose roles are counted.
+MOST_EDGES = 20_000
 
 
 def role(graph: KnowledgeGraph, node: int) -> str:
-    """What a node is to its neighbours, the commonest part first: `director, writer`, `tag`; for a node that is only the head of
-    triples what it has, `has director, genre`, or its type where the relations' names tell it. Empty where nothing is known.
+    """Return the roles of a node, the commonest first: `director, writer`, `tag`.
+
+    They are the relations of which it is the tail. A node that is only a head is described by its
+    type, if the relation names contain it, else by its relations: `has director, genre`. The result
+    is empty if nothing is known.
 
     >>> from core.graph.names.roles import role
     >>> role(toy, 2), role(toy, 4)  # C is the tail of r1 and r2, E only a head
@@ -38,7 +42,7 @@ def role(graph: KnowledgeGraph, node: int) -> str:
 
 
 def described(graph: KnowledgeGraph, node: int) -> str:
-    """The node's part and its edges: `director, writer · 21 edges`.
+    """Return the roles and the degree of a node: `director, writer · 21 edges`.
 
     >>> from core.graph.names.roles import described
     >>> described(toy, 1)
@@ -51,7 +55,7 @@ def described(graph: KnowledgeGraph, node: int) -> str:
 
 
 def singular(noun: str) -> str:
-    """The singular of an English noun, by the common rules.
+    """Return the singular of an English noun, by the common rules.
 
     >>> from core.graph.names.roles import singular
     >>> singular("genres"), singular("countries"), singular("series")
@@ -65,6 +69,6 @@ def singular(noun: str) -> str:
 
 
 def _commonest(relations: np.ndarray) -> list[int]:
-    """The relations that occur most, by (-count, id)."""
+    """Return the commonest relations, ordered by (-count, id)."""
     codes, counts = np.unique(relations, return_counts=True)
     return codes[np.lexsort((codes, -counts))][:MAX_PARTS].tolist()

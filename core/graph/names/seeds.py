@@ -1,4 +1,7 @@
-"""The entities at which retrieval begins: those that are named, or else those that a question mentions."""
+"""Seed entities of a question.
+
+They are those that the user names, else those found in the question.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,20 @@ from core.errors import BadInput, UnknownEntity
 from core.graph.names.lookup import names
 from core.graph.protocol import KnowledgeGraph
 
-LONGEST_QUESTION = 2_000  # characters
+# Largest number of characters of a question.
+LONGEST_QUESTION = 2_000
 
 
 def seeds_of(graph: KnowledgeGraph, text: str, entities: Sequence[str] = ()) -> tuple[int, ...]:
-    """The nodes of the named entities, or of those mentioned in the text. Raises UnknownEntity, BadInput."""
+    """Return the nodes of the named entities, or of those mentioned in the text.
+
+    Raises
+    ------
+    UnknownEntity
+        If an entity is not in the graph, or none is found in the text.
+    BadInput
+        If the question is empty or too long.
+    """
     known = names(graph)
     if entities:
         return tuple(dict.fromkeys(known.find(entity) for entity in entities))
@@ -26,12 +38,19 @@ def seeds_of(graph: KnowledgeGraph, text: str, entities: Sequence[str] = ()) -> 
 
 
 def check_question(text: str) -> str:
-    """The question, trimmed. Raises BadInput where it is empty or far too long."""
+    """Return the question without superfluous spaces.
+
+    Raises
+    ------
+    BadInput
+        If it is empty or too long.
+    """
     text = " ".join(text.split())
     if not text:
         raise BadInput("Type a question first, or draw one from the set.")
     if len(text) > LONGEST_QUESTION:
         raise BadInput(
-            f"A question of {len(text):,} characters is too long; at most {LONGEST_QUESTION:,}, please."
+            f"A question of {len(text):,} characters is too long; at most {LONGEST_QUESTION:,}, "
+            "please."
         )
     return text

@@ -1,4 +1,7 @@
-"""The names of a graph too large to hold: looked up where they lie on disk in order; and those of a graph of numbers."""
+"""Look-up of names in graphs that are too large for memory or have numbers.
+
+The names of a large graph stay on disk, in order.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +20,23 @@ from core.graph.store import Graph
 from core.io.durable import move
 from core.languages.spelling import fold, name_key
 
-# edits tried one after the other; rows of distances and names a search may take
+# EDITS: numbers of edits, tried in turn. BUDGET: rows of the distance table per search. FOUND:
+# largest number of names found per search.
 EDITS, BUDGET, FOUND = ((1, 2), 400_000, 512)
-LONG_ENOUGH = 5  # letters from which two edits are tried
-FEW, RUN = 30, 5  # words of a question, and of a run of them, that are looked up by spelling
-COMMON_START = 2  # letters that a name two edits away must share with what was typed
+# Number of letters from which two edits are tried.
+LONG_ENOUGH = 5
+# Largest number of words of a question, and of a run of words, that are searched by spelling.
+FEW, RUN = 30, 5
+# Number of first letters that a name within two edits must share with the text.
+COMMON_START = 2
 
 
 class SortedNames(Vocabulary):
-    """A vocabulary whose names stay on disk.
+    """A vocabulary with names on disk.
 
-    As `Vocabulary` finds by exact name, beginning and mention, so does this. By spelling it finds names one edit away, and two
-    edits where the first letters are right, as far as a fixed amount of work goes; names that only hold the text further on
-    are not looked for.
+    It finds names by exact text, by beginning and as mentions, as `Vocabulary` does. By spelling it
+    finds names within one edit, or within two if the first letters are right, as far as a fixed
+    amount of work allows. Names that only contain the text further on are not found.
     """
 
     def __init__(self, graph: Graph):
@@ -38,20 +45,23 @@ class SortedNames(Vocabulary):
         self._data, self._ends, self._order = folded_files(graph)
 
     def nodes(self, name: str) -> tuple[int, ...]:
-        """The nodes whose name is this one but for case and typography, ascending."""
+        """Return the nodes with this name, ignoring case and typography, ascending."""
         first, last = self._range(fold(name).encode("utf-8", "surrogatepass"), True)
         return tuple(self._order[first:last].tolist())
 
     def keyed(self, name: str) -> tuple[int, ...]:
-        """None: names without their punctuation are not in order on disk."""
+        """Return nothing: names without punctuation are not in order on disk."""
         return ()
 
     def alike(self, name: str) -> tuple[int, ...]:
         return self.nodes(name)
 
     def search(self, text: str, k: int) -> list[tuple[int, float]]:
-        """The nearest names: (node, score in 0..100) by (-score, node); scores as `Vocabulary.search` has them."""
-        from core.graph.bytes.spelling import shortest  # brings numba
+        """Return the nearest names as (node, score in 0..100), ordered by (-score, node).
+
+        Scores are those of `Vocabulary.search`.
+        """
+        from core.graph.bytes.spelling import shortest  # imports numba
 
         wanted = fold(text).strip()
         if not wanted or k < 1:
@@ -78,7 +88,10 @@ class SortedNames(Vocabulary):
                     yield start, end
 
     def spelt(self, question: str, words: Sequence[Word]) -> list[Spelt]:
-        """The names that parts of a question spell, case aside; for runs of few words that are none also the nearest in spelling."""
+        """Return the names that parts of a question spell, ignoring case.
+
+        Runs of few words that are no names are also searched by spelling.
+        """
         exact = self._at_words(question)
         found = {(one.start, one.end) for one in exact}
         near: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
@@ -105,13 +118,16 @@ class SortedNames(Vocabulary):
         ]
 
     def __contains__(self, word: str) -> bool:
-        """Whether a name begins with this word."""
+        """Return whether a name begins with this word."""
         first, last = self._range(word.encode("utf-8", "surrogatepass"), False)
         return first < last
 
     def _near(self, wanted: str) -> list[int]:
-        """The places of names within an edit, else within two where the first letters are right."""
-        from core.graph.bytes.spelling import within  # brings numba
+        """Return the positions of names within one edit.
+
+        If there are none, they are those within two edits with the right first letters.
+        """
+        from core.graph.bytes.spelling import within  # imports numba
 
         letters, found = (
             np.array([ord(letter) for letter in wanted], np.int64),
@@ -136,13 +152,17 @@ class SortedNames(Vocabulary):
     def _range(
         self, wanted: bytes, whole: bool, low: int = 0, high: int | None = None
     ) -> tuple[int, int]:
-        """Where the names lie that begin with some bytes, or are `whole` those."""
-        from core.graph.bytes.spelling import first_after, first_at_least  # bring numba
+        """Return the range of names that begin with some bytes.
+
+        With `whole`, they equal them.
+        """
+        from core.graph.bytes.spelling import first_after, first_at_least  # imports numba
 
         letters = np.frombuffer(wanted, np.uint8)
         high = len(self._order) if high is None else high
         low = first_at_least(self._data, self._ends, letters, low, high)
-        if whole:  # a name follows its prefixes, so the same names are the first that begin so
+        # A name follows its prefixes, so equal names are the first ones in the range.
+        if whole:
             letters = np.frombuffer(wanted + b"\0", np.uint8)
             return low, first_at_least(self._data, self._ends, letters, low, high)
         return low, first_after(self._data, self._ends, letters, low, high)
@@ -156,18 +176,21 @@ class NumberedNames(Vocabulary):
         self._lock = threading.RLock()
 
     def nodes(self, name: str) -> tuple[int, ...]:
-        """The node of this number."""
+        """Return the node with this number."""
         return self.graph.nodes_named(fold(name))
 
     def keyed(self, name: str) -> tuple[int, ...]:
-        """The node of this number, also with marks between its thousands or a zero behind a point."""
+        """Return the node with this number, written with thousands separators or a decimal zero."""
         return self.graph.nodes_named(name_key(name))
 
     def alike(self, name: str) -> tuple[int, ...]:
         return self.nodes(name)
 
     def search(self, text: str, k: int) -> list[tuple[int, float]]:
-        """The smallest numbers that begin with these digits: (node, score) by (-score, node), as `Vocabulary.search` scores."""
+        """Return the smallest numbers that begin with these digits, as (node, score).
+
+        They are ordered by (-score, node). Scores are those of `Vocabulary.search`.
+        """
         wanted = text.strip()
         if (
             not (wanted.isascii() and wanted.isdecimal() and len(wanted) < 20)
@@ -189,7 +212,7 @@ class NumberedNames(Vocabulary):
                 yield start, end
 
     def spelt(self, question: str, words: Sequence[Word]) -> list[Spelt]:
-        """The numbers in the question."""
+        """Return the numbers in the question."""
         return self._at_words(question)
 
     def __contains__(self, word: str) -> bool:
@@ -197,7 +220,10 @@ class NumberedNames(Vocabulary):
 
 
 def _errors(run: Sequence[Word], name: str) -> tuple[int, ...]:
-    """Which words of a run differ from those of a name; the first where they are not as many."""
+    """Mark the words of a run that differ from those of a name.
+
+    If the numbers of words differ, the first word is marked.
+    """
     likes = [word.text for word in words_of(name)]
     if len(likes) != len(run) or likes == [word.text for word in run]:
         return (1, *(0 for _ in run[1:]))
@@ -221,8 +247,11 @@ class _Degrees:
 
 
 def folded_files(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(bytes, ends, nodes) of a graph's folded names in order; written beside its arrays first where they are not there."""
-    # brings numba
+    """Return the folded names of a graph in order, as (bytes, ends, nodes).
+
+    If the files do not exist yet, they are written into the folder of the graph's arrays.
+    """
+    # Imports numba.
     from core.graph.large import FOLDED, FOLDED_ENDS, FOLDED_NODES, write_folded
 
     folder, memory = graph.data_folder, 1 << 30

@@ -1,4 +1,7 @@
-"""The names of a graph by their words: names that a text holds, whatever their accents and apostrophes, with a typing error or two."""
+"""Index of a graph's names by their words.
+
+It finds names in a text in spite of different accents, different apostrophes and typing errors.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,19 @@ from core.languages.spelling import APOSTROPHES, MARKED_LETTER, unaccented
 
 PLAIN_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")  # of an ASCII text
 WORD = re.compile(rf"[^\W_]{MARKED_LETTER}*(?:[{APOSTROPHES}]{MARKED_LETTER}+)*")
-LONGEST = 16  # words of a name
-RUN = 8  # words of a text that are read as one name whose words are divided otherwise
-ERRORS, LONG = 1, 12  # typing errors in a name; one more where it has so many letters
+LONGEST = 16  # largest number of words of a name
+# Largest number of words of a text that are read as one name with other spaces.
+RUN = 8
+# Number of typing errors in a name; one more if it has at least LONG letters.
+ERRORS, LONG = 1, 12
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a text: its place there, and its letters without case, accents and apostrophes."""
+    """A word of a text, with its position.
+
+    Its letters are without case, accents and apostrophes.
+    """
 
     start: int
     end: int
@@ -28,7 +36,10 @@ class Word:
 
 @dataclass(frozen=True)
 class FoundName:
-    """Names that `words[first:last]` of a text are taken for, the names' nodes, and the typing errors on each word."""
+    """Names that `words[first:last]` of a text match.
+
+    `nodes` have these names, and `errors` are the typing errors in each word.
+    """
 
     first: int
     last: int
@@ -37,7 +48,7 @@ class FoundName:
 
 
 def words_of(text: str) -> list[Word]:
-    """The words of a text, in order.
+    """Return the words of a text, in order.
 
     >>> from core.graph.names.word_index import words_of
     >>> words_of("Le Été")
@@ -48,7 +59,7 @@ def words_of(text: str) -> list[Word]:
 
 
 def bare(word: str) -> str:
-    """A word without case, accents and apostrophes.
+    """Return a word without case, accents and apostrophes.
 
     >>> from core.graph.names.word_index import bare
     >>> bare("L’Été")
@@ -58,13 +69,17 @@ def bare(word: str) -> str:
 
 
 class WordIndex:
-    """A tree of the names' words. `find` walks it along a text."""
+    """A tree of the names' words.
+
+    `find` walks it along a text.
+    """
 
     def __init__(self, names: Sequence[str]):
-        self._next: list[dict[str, int]] = [{}]  # of each place in the tree, the words that lead on
-        self._nodes: dict[int, tuple[int, ...]] = {}  # the names that end there
+        # Next position in the tree for each word, per position.
+        self._next: list[dict[str, int]] = [{}]
+        self._nodes: dict[int, tuple[int, ...]] = {}  # names that end at a position
         self._known: set[str] = set()
-        self._joined: dict[str, tuple[int, ...]] = {}  # the names by their words run together
+        self._joined: dict[str, tuple[int, ...]] = {}  # names by their words without spaces
         for node, name in enumerate(names):
             pattern = PLAIN_WORD if name.isascii() else WORD
             words = [bare(word) for word in pattern.findall(name)]
@@ -79,7 +94,7 @@ class WordIndex:
         }
 
     def __contains__(self, word: str) -> bool:
-        """Whether a name has this word."""
+        """Return whether a name has this word."""
         return word in self._known
 
     def _add(self, node: int, words: list[str]) -> None:
@@ -96,9 +111,10 @@ class WordIndex:
         self._joined[joined] = (*self._joined.get(joined, ()), node)
 
     def find(self, words: Sequence[Word]) -> list[FoundName]:
-        """The names that runs of the words are taken for. Words with digits are read as they are.
+        """Return the names that runs of the words match.
 
-        A run whose letters are a name's but for the gaps between words has one error.
+        Words with digits must match exactly. A run that differs from a name in its spaces alone has
+        one error.
         """
         names = [found for first in range(len(words)) for found in self._from(words, first)]
         known = {(found.first, found.last, node) for found in names for node in found.nodes}
@@ -113,7 +129,7 @@ class WordIndex:
         return names
 
     def _from(self, words: Sequence[Word], first: int) -> Iterator[FoundName]:
-        # places in the tree, with the errors on the way there
+        # (position in the tree, errors on the way there).
         ways: list[tuple[int, tuple[int, ...]]] = [(0, ())]
         for last in range(first, min(len(words), first + LONGEST)):
             word, ways_on = words[last].text, []
@@ -133,7 +149,10 @@ class WordIndex:
                 return
 
     def _like(self, at: int, word: str, errors: int) -> Iterator[tuple[str, int]]:
-        """The words that lead on from a place and are this one, or within so many typing errors."""
+        """Yield the next words in the tree that match this one.
+
+        `errors` is the number of typing errors allowed.
+        """
         if word in self._next[at]:
             yield word, 0
         if errors < 1 or any(letter.isdigit() for letter in word):
@@ -143,7 +162,7 @@ class WordIndex:
                 yield like, 1
 
     def _rivals(self, at: int, word: str) -> list[str]:
-        """Words that lead on from a place, all that are one typing error away among them."""
+        """Return the next words in the tree that may be one typing error away."""
         if at:
             return list(self._next[at])
         found, own = list[str](), np.uint64(letters(word))
@@ -157,7 +176,7 @@ class WordIndex:
         return found
 
     def _near(self, word: str, rivals: list[str]) -> list[str]:
-        """Those of the words one insertion, deletion, change or swap away."""
+        """Return those of the words that are one insertion, deletion, change or swap away."""
         from rapidfuzz.distance import OSA
         from rapidfuzz.process import extract
 
@@ -172,10 +191,13 @@ class WordIndex:
 
 
 def letters(word: str) -> int:
-    """The set of a word's letters in 64 bits, where some letters share one. A typing error changes two of them at most.
+    """Return the set of a word's letters as 64 bits.
+
+    Some letters share a bit. A typing error changes at most two bits.
 
     >>> from core.graph.names.word_index import letters
-    >>> [(letters("carol") ^ letters(other)).bit_count() for other in ("carols", "calor", "caron", "ghost")]
+    >>> others = ("carols", "calor", "caron", "ghost")
+    >>> [(letters("carol") ^ letters(other)).bit_count() for other in others]
     [1, 0, 2, 8]
     """
     found = 0

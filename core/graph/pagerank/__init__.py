@@ -1,1 +1,1 @@
-"""Personalised PageRank: of all nodes, exactly, and the best nodes, by a choice of methods."""
+"""Personalised PageRank: exactly for all nodes, or the best nodes by several methods."""

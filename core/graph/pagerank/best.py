@@ -1,4 +1,4 @@
-"""The two public questions about personalised PageRank: every node's exactly, and the best nodes by a choice of methods."""
+"""Personalised PageRank of every node, or of the best nodes by several methods."""
 
 from __future__ import annotations
 
@@ -15,20 +15,29 @@ from core.graph.store import Graph
 from core.watch import NO_WATCH, Watch
 
 METHODS = ("auto", "exact", "fora", "topppr", "rbs", "partition")
-FORMER = {"push": "auto"}  # how `auto` was called in files and expressions saved before
-SHARE = 2  # beyond this part of the graph's steps, solving the equation is cheaper than pushing
-STEPS = 1000  # that a push needs for each node to keep, at least
-CLOSE = 1e-5  # the error summed over all nodes, where the best are solved for
-WALKED = (
-    2_000_000  # up to so many edges a graph may be arranged for relaxation, which is quicker still
-)
-SOLVED = 5_000_000  # up to so many edges the equation is solved where pushing costs more
+# Name of `auto` in older files and expressions.
+FORMER = {"push": "auto"}
+# A push that would walk more than 1 / SHARE of the graph's steps costs more than solving the
+# equation.
+SHARE = 2
+# Smallest number of steps that a push needs for each node to keep.
+STEPS = 1000
+# Error summed over all nodes when `auto` solves the equation.
+CLOSE = 1e-5
+# Largest number of edges of a graph that is arranged for relaxation, which is faster still.
+WALKED = 2_000_000
+# Largest number of edges of a graph whose equation is solved if a push would cost more.
+SOLVED = 5_000_000
 
 
 @dataclass
 class PageRankReport:
-    """How a search went, filled by `top_pagerank`: the method that ran (one of `METHODS` but `auto`, or `relaxation`,
-    `push`), the edges it walked, whether it reached the accuracy asked for, and that in a sentence."""
+    """Report on a search, filled by `top_pagerank`.
+
+    `method` is the method that ran: one of `METHODS` except `auto`, or `relaxation` or `push`.
+    `edges` is the number of edges walked. `settled` is True if the requested accuracy was reached,
+    and `note` is a sentence about it.
+    """
 
     method: str = ""
     edges: int = 0
@@ -45,21 +54,31 @@ def pagerank_exact(
     weights: np.ndarray | None = None,
     watch: Watch = NO_WATCH,
 ) -> np.ndarray:
-    """The personalised PageRank of every node, float64 [n], which sums to 1.
+    """Return the personalised PageRank of every node, float64 [n], which sums to 1.
 
-    p = damping x P^T p + (1 - damping) x s, with s the seeds, repeated ones counting again; what reaches a node without
-    steps returns to s. `damping` is the probability of following an edge (LEGO-GraphRAG's `restart_prob`).
-    In `both`, a self-loop counts twice, as in igraph. `tolerance` bounds the error summed over all nodes. `weights`, one a
-    triple, say how often a step takes it. Raises BadParameter for a damping outside [0, 1) or unfit weights, BadInput for no
-    seeds or a seed outside the graph, and what `watch` raises, which is called between rounds.
+    p = damping x P^T p + (1 - damping) x s, where s is the distribution of the seeds. Repeated
+    seeds count several times. Mass that reaches a node without steps returns to s. In `both`, a
+    self-loop counts twice, as in igraph. `damping` is the probability of following an edge
+    (LEGO-GraphRAG's `restart_prob`). `tolerance` bounds the error summed over all nodes. `weights`
+    has one number above zero per triple, by which steps are taken.
 
-    With steps out of A and damping 1/2: p(A) = 1/2 + p(C) / 4, p(B) = p(A) / 4, p(C) = p(A) / 4 + p(B) / 2, p(D) = p(C) / 2.
+    Raises
+    ------
+    BadParameter
+        If the damping is outside [0, 1) or the weights are invalid.
+    BadInput
+        If there are no seeds, or one is not a node of the graph.
+
+    Examples
+    --------
+    Steps go from head to tail and the damping is 1/2: p(A) = 1/2 + p(C) / 4, p(B) = p(A) / 4, p(C)
+    = p(A) / 4 + p(B) / 2, p(D) = p(C) / 2.
 
     >>> from core.graph.pagerank.best import pagerank_exact
     >>> (29 * pagerank_exact(toy, [0], 0.5, "out")).round(6).tolist()
     [16.0, 4.0, 6.0, 3.0, 0.0]
     """
-    from core.graph.pagerank.exact import solve  # brings numba
+    from core.graph.pagerank.exact import solve  # imports numba
 
     problem = pose(graph, seeds, 0, damping, direction, weights=weights)
     scores = np.maximum(
@@ -83,19 +102,36 @@ def top_pagerank(
     watch: Watch = NO_WATCH,
     clusters: Callable[..., Communities] = clusters,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The `keep` nodes of highest personalised PageRank: (ids int64, scores float64), best first by (-score, id).
+    """Return the `keep` nodes with the highest personalised PageRank, best first.
 
-    As many as `keep`, or as the seeds reach where those are fewer. `recall` is the share of the exact best nodes asked for.
+    There are fewer if the seeds reach fewer. `recall` is the share of the exact best nodes to find.
+    The methods are:
 
-    - auto: the cheapest that ranks like the exact one, as `cheapest` chooses: relaxation (pagerank/relaxation.py), the equation
-      solved to `CLOSE`, or a local push (pagerank/local/push.py).
+    - auto: the cheapest one that ranks like the exact one, as `cheapest` chooses: relaxation
+      (pagerank/relaxation.py), the equation solved to `CLOSE`, or a local push
+      (pagerank/local/push.py).
     - exact: the equation solved for the whole graph.
-    - fora, topppr, rbs: as their papers define them (modules of these names); `random` seeds their draws.
-    - partition: exact inside the Leiden clusters of the seeds, as `clusters(graph, progress, check)` gives them, by default found anew.
+    - fora, topppr, rbs: as their papers define them (modules of these names); `random` seeds their
+      draws.
+    - partition: exact inside the Leiden clusters of the seeds, as `clusters(graph, watch)` returns
+      them; by default they are detected anew.
 
-    `push` is read as `auto`, whose name it was. `report` is filled with what was done. Raises as `pagerank_exact`, and
-    BadParameter for another method or a recall outside (0, 1].
+    `push` is the former name of `auto` and still accepted. `report` is filled with a description of
+    the search.
 
+    Returns
+    -------
+    The ids (int64) and their scores (float64), ordered by (-score, id).
+
+    Raises
+    ------
+    BadParameter
+        As `pagerank_exact`, or if the method is unknown or the recall outside (0, 1].
+    BadInput
+        As `pagerank_exact`.
+
+    Examples
+    --------
     The numbers are those of `pagerank_exact`'s example:
 
     >>> from core.graph.pagerank.best import PageRankReport, top_pagerank
@@ -125,10 +161,10 @@ def top_pagerank(
 
 
 def cheapest(problem: Problem) -> str:
-    """What `auto` runs.
+    """Return the name of the method that `auto` runs.
 
-    - relaxation: both ways, up to `WALKED` edges, without weights;
-    - exact: up to `SOLVED` edges, where a push would cost more;
+    - relaxation: in both directions, up to `WALKED` edges, without weights;
+    - exact: up to `SOLVED` edges, if a push would cost more;
     - push: all others.
     """
     graph = problem.graph
@@ -140,7 +176,10 @@ def cheapest(problem: Problem) -> str:
 
 
 def _by(method: str, problem: Problem, tolerance: float | None) -> Found:
-    """The best nodes by a method; imported at first use, since the compiled loops bring numba."""
+    """Return the best nodes by a method.
+
+    Methods are imported at first use, since their compiled loops import numba.
+    """
     if method == "relaxation":
         return _relaxed(problem)
     if method == "push":
@@ -169,7 +208,7 @@ def _by(method: str, problem: Problem, tolerance: float | None) -> Found:
 
 
 def _relaxed(problem: Problem) -> Found:
-    """The best nodes by relaxation of the whole graph."""
+    """Return the best nodes by relaxation of the whole graph."""
     from core.graph.pagerank.relaxation import relaxed
 
     nodes, scores = relaxed(

@@ -1,7 +1,8 @@
-"""Personalised PageRank restarted at very many nodes: what all of them get alike, known before, and a push of how each differs.
+"""Personalised PageRank with restarts at very many nodes.
 
-PageRank is linear in its restarts. With s = c u + r, where u restarts alike at a set of nodes and r is what remains, p(s) = c p(u) + p(r).
-p(u) is solved once for a graph. r is small, and of both signs, so that it cancels out where its pushes meet.
+PageRank is linear in its restarts. Let s = c u + r, where u restarts equally at a set of nodes and
+r is the remainder. Then p(s) = c p(u) + p(r). p(u) is solved once for a graph. r is small and has
+both signs, so it cancels out where its pushes meet.
 """
 
 from __future__ import annotations
@@ -15,26 +16,36 @@ from core.graph.order import steady, top_k
 from core.graph.pagerank.problem import Links
 from core.watch import NO_WATCH, Watch
 
-# the first bar, of the last score that is wanted; its divisor from one to the next; how many bars
+# FIRST: first bar, as a share of the last score that is wanted. TIGHTER: divisor from one bar to
+# the next. MOST: number of bars.
 FIRST, TIGHTER, MOST = (0.03, 4.0, 8)
-FINEST, NOBODY = 1e-16, np.empty(0, np.int64)  # the last bar
-RECALL = 0.99  # the share of the best that must be the same under two bars
+# FINEST: smallest bar.
+FINEST, NOBODY = 1e-16, np.empty(0, np.int64)
+# Share of the best nodes that must be the same under two successive bars.
+RECALL = 0.99
 
 
 @dataclass(frozen=True, eq=False)
 class Pushed:
-    """The PageRank of every node, float64 [n], with what is `left` to push of a sum of one, which bounds the error summed over all nodes,
-    and the steps walked."""
+    """Result of a push: the PageRank of every node, float64 [n].
+
+    `left` is the mass that was not pushed, of a sum of one. It bounds the error summed over all
+    nodes. `steps` is the number of steps walked.
+    """
 
     scores: np.ndarray
     left: float
     steps: int
 
     def note(self, best: str) -> str:
-        """How far the push went, as a sentence, where it was to settle the `best`."""
+        """Return a sentence about how far the push went.
+
+        `best` names the results that it was to settle.
+        """
         return (
-            f"PageRank was pushed until the best {best} had settled, after {self.steps:,} steps; {self.left:.1%} of the weight was left to "
-            "push, and scores may be off by as much together."
+            f"PageRank was pushed until the best {best} had settled, after {self.steps:,} steps; "
+            f"{self.left:.1%} of the weight was left to push, and scores may be off by as much "
+            "together."
         )
 
 
@@ -48,11 +59,19 @@ def pushed_everywhere(
     keep: int,
     watch: Watch = NO_WATCH,
 ) -> Pushed:
-    """The PageRank of restarts by `shares` (float64 [n], sum one), as exact as the best `keep` of the nodes `wanted` need.
+    """Return the PageRank for the given restarts, precise enough for the best of `wanted`.
 
-    `alike` are the nodes that many restarts are at, ascending, and `known` the PageRank of one that restarts alike at them. `links` have
-    weights. Residuals of at least a bar times a node's steps are pushed, first in, first out;
-    the bar falls until the best are the same, all but 1 - `RECALL` of them. Raises what `watch` raises.
+    Residuals of at least a bar times the number of a node's steps are pushed, first in, first out.
+    The bar falls until the share `RECALL` of the best nodes stays the same. Exceptions of `watch`
+    pass through.
+
+    Parameters
+    ----------
+    links : adjacency with weights.
+    shares : restarts, float64 [n], with sum one.
+    alike : nodes at which many restarts are, ascending.
+    known : PageRank, float64 [n], of restarts spread equally over `alike`.
+    wanted : nodes among which the best `keep` are to be found.
     """
     common = float(np.median(shares[alike])) if len(alike) else 0.0
     residual, estimate = shares.copy(), np.zeros(len(shares))
@@ -85,8 +104,12 @@ def pushed_everywhere(
 
 @njit(cache=True, nogil=True)
 def _push(estimate, residual, queue, queued, damping, bar, degrees, links):
-    """Pushes residuals of at least `bar` times a node's steps until there are none, and gives the steps walked; those of both signs, by
-    the weights of the steps. Nobody is in the queue before and after."""
+    """Push residuals above the bar until none is left.
+
+    The bar of a node is `bar` times the number of its steps. Residuals may have both signs. They
+    are shared by the weights of the steps. `queued` is all False before and after. Returns the
+    number of steps walked.
+    """
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, _ = links
     n, size, head, walked = len(residual), 0, 0, 0
     for node in range(n):

@@ -1,4 +1,8 @@
-"""Personalised PageRank of every node, solved: conjugate gradients where steps run both ways, else a power iteration."""
+"""Exact personalised PageRank of every node.
+
+If steps go both ways and have no weights, conjugate gradients solve the equation, else a power
+iteration.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,16 @@ from core.graph import kernels
 from core.graph.pagerank.problem import Found, Links, Problem
 from core.watch import NO_WATCH, Watch
 
-FINE = 0.5e-10  # the error summed over all nodes
-CHECK_STEPS = 10_000_000  # nodes and steps between two looks at whether a person has cancelled
+# Largest error, summed over all nodes.
+FINE = 0.5e-10
+# Number of nodes and steps between two checks for a cancellation.
+CHECK_STEPS = 10_000_000
 
 
 def exact(problem: Problem, tolerance: float = FINE) -> Found:
-    """The best nodes of the whole graph's solution, to an error of `tolerance` summed over all nodes.
+    """Return the best nodes of the solution for the whole graph.
+
+    `tolerance` bounds the error summed over all nodes.
 
     >>> from core.graph.pagerank.exact import exact
     >>> from core.graph.pagerank.problem import pose
@@ -41,15 +49,16 @@ def solve(
     tolerance: float,
     watch: Watch = NO_WATCH,
 ) -> np.ndarray:
-    """The PageRank of every node, float64 [n], not yet scaled to a sum of one for mass dropped at nodes without steps.
+    """Return the PageRank of every node, float64 [n], not yet scaled.
 
-    Raises what `watch` raises, which is called between rounds.
+    Mass that reaches a node without steps is dropped, so the sum may be below one. `watch` is
+    called between rounds, and its exceptions pass through.
     """
     n = len(links.out_indptr) - 1
     estimate, residual = np.zeros(n), np.zeros(n)
     residual[seeds] = shares
     rounds = max(1, CHECK_STEPS // (n + len(links.tails) + 1))
-    settled: Callable[[], bool]  # some rounds, and whether they were enough
+    settled: Callable[[], bool]  # runs some rounds, and returns whether they sufficed
     if len(links.strength):
         settled = lambda: _power_iterate_weighted(
             estimate, residual, damping, tolerance, rounds, links
@@ -70,7 +79,10 @@ def solve(
 
 @njit(cache=True, nogil=True)
 def _power_iterate_weighted(estimate, residual, damping, tolerance, rounds, links):
-    """As `kernels.power_iterate`, each step taken by its share of the weights at its start."""
+    """Power iteration as in `kernels.power_iterate`, with steps weighted.
+
+    A step is taken with the share of its weight among all steps from its start.
+    """
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, _ = links
     n = len(estimate)
     spread = np.empty(n)

@@ -1,4 +1,7 @@
-"""FORA: a forward push, and random walks from what it leaves (Wang, Yang, Xiao, Wei, Yang, KDD 2017)."""
+"""FORA: forward push, then random walks from the residuals.
+
+Wang, Yang, Xiao, Wei, Yang, KDD 2017.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +17,36 @@ from core.graph.pagerank.local.table import COUNT, ESTIMATE, STEPS, Work, borrow
 from core.graph.pagerank.problem import Found, Problem
 from core.graph.pagerank.walking import CHECK_STEPS, walk_residuals
 
-EPSILON = 0.5  # the relative error, the paper's setting
+# Relative error, as set in the paper.
+EPSILON = 0.5
+# Divisor of delta from one round to the next.
 HALVE = 2.0
-BUDGET = 30_000_000  # edges
+# Largest number of edges walked.
+BUDGET = 30_000_000
 
 
 def fora(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Found:
-    """The best nodes by FORA, its threshold delta lowered from 1 / keep by halves until it lies below them all.
+    """Return the best nodes by FORA.
 
-    For a given delta: with probability at least 1 - 1/n, every node of PageRank at least delta has an estimate within epsilon
-    of it, relatively, and every other one an estimate below (1 + epsilon) x delta. Once the last of the best has more than
-    that, all of them are of the first kind. (The paper's top-k version stops by upper and lower bounds of the best nodes; its
-    delta falls in the same way, to 1/n at last.) A walk that would leave a node without steps is lost and scores are scaled,
-    which is to send it back to the seeds. The paper's alpha is 1 - damping. LEGO-GraphRAG's report runs FORA, TopPPR and RBS at their
-    programs' default settings for a subgraph of a fixed size, which loses most answers (Table 5: recalls of .18, .44 and .31); here all
-    three go on until their guarantee covers as many nodes as are kept, so that recalls so low do not come out. Raises BadParameter for
-    weights.
+    Its threshold delta starts at 1 / keep and is halved until all best nodes lie above it. For a
+    given delta, the following holds with probability at least 1 - 1/n. Every node with a PageRank
+    of at least delta has an estimate within a relative error of epsilon. Every other node has an
+    estimate below (1 + epsilon) x delta. Once the last of the best exceeds that, all of them are of
+    the first kind. (The paper's top-k version stops by upper and lower bounds of the best nodes;
+    its delta falls in the same way, down to 1/n.)
+
+    A walk that would leave a node without steps is lost, and scores are scaled. This is the same as
+    sending it back to the seeds. The paper's alpha is 1 - damping.
+
+    LEGO-GraphRAG's report runs FORA, TopPPR and RBS at their programs' default settings for a
+    subgraph of a fixed size, which loses most answers (Table 5: recalls of .18, .44 and .31). Here
+    all three go on until their guarantee covers as many nodes as are kept, so recalls are not that
+    low.
+
+    Raises
+    ------
+    BadParameter
+        If there are weights.
 
     >>> from core.graph.pagerank.fora import fora
     >>> from core.graph.pagerank.problem import pose
@@ -46,7 +63,8 @@ def fora(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Fo
         while True:
             problem.watch.check()
             rate = walk_rate(epsilon, delta, problem.graph.n_nodes)
-            finer = 1.0 / sqrt(max(1, problem.steps) * rate)  # then pushing and walking cost alike
+            # Pushing and walking then cost the same.
+            finer = 1.0 / sqrt(max(1, problem.steps) * rate)
             enqueue(pushed.table, finer, int(pushed.table.state[COUNT]))
             _push(pushed, problem, finer, budget // 2)
             nodes, scores, walked = walk(pushed, problem, rate)
@@ -71,12 +89,15 @@ def fora(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Fo
 
 
 def walk_rate(epsilon: float, delta: float, n: int) -> float:
-    """Walks for each unit of residual: (2 epsilon / 3 + 2) x ln(2 n) / (epsilon^2 x delta), a failure of 1/n allowed."""
+    """Number of walks per unit of residual, with a failure probability of 1/n.
+
+    It is (2 epsilon / 3 + 2) x ln(2 n) / (epsilon^2 x delta).
+    """
     return (2.0 * epsilon / 3.0 + 2.0) * log(2.0 * max(2, n)) / (epsilon * epsilon * delta)
 
 
 def _push(pushed: Work, problem: Problem, bar: float, budget: int) -> None:
-    """Pushes until the queue is empty or the budget is spent."""
+    """Push until the queue is empty or the budget is spent."""
     disk, steps = Disk(problem.links), pushed.table.state[STEPS]
     while not drain(pushed, problem, bar, min(budget, int(steps) + CHECK_STEPS), disk):
         problem.watch.check()
@@ -86,7 +107,12 @@ def _push(pushed: Work, problem: Problem, bar: float, budget: int) -> None:
 
 
 def walk(pushed: Work, problem: Problem, rate: float) -> tuple[np.ndarray, np.ndarray, int]:
-    """(nodes, estimate of each with what walks from the residuals bring, edges walked)."""
+    """Run random walks from the residuals and add their ends to the estimates.
+
+    Returns
+    -------
+    The nodes, the estimate of each, and the number of edges walked.
+    """
     random = np.array([2 * problem.random + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     with borrowed() as ends:
         table, at = pushed.table, 0

@@ -1,4 +1,7 @@
-"""PageRank inside the clusters of the seeds: LEGO-GraphRAG's precomputation (technical report, table 6)."""
+"""PageRank inside the clusters of the seeds.
+
+This is the precomputation of LEGO-GraphRAG (technical report, table 6).
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,17 @@ from core.graph.pagerank.problem import NO_WEIGHTS, Found, Links, Problem
 
 
 def partition(problem: Problem) -> Found:
-    """The best nodes by the exact PageRank on the subgraph that the clusters of the seeds induce.
+    """Return the best nodes by exact PageRank on the clusters of the seeds.
 
-    The clusters are Leiden's for modularity (minutes on a graph of a million nodes), as `problem.clusters` gives them. With
-    seeds in several clusters, their union. What the clusters leave out is not reached; only where they hold too few nodes do
-    the nearest others follow. Raises BadInput for a graph too large to cluster here.
+    The clusters are Leiden's for modularity, as `problem.clusters` returns them. Detecting them
+    takes minutes on a graph of a million nodes. If the seeds are in several clusters, the subgraph
+    that their union induces is used. Nodes outside are not reached; only if there are too few nodes
+    inside, the nearest others follow.
+
+    Raises
+    ------
+    BadInput
+        If the graph is too large to be clustered here.
 
     >>> from core.graph.algorithms.leiden import Communities
     >>> from core.graph.pagerank.partition import partition
@@ -48,7 +57,7 @@ def partition(problem: Problem) -> Found:
 
 
 def _inside(problem: Problem, nodes: np.ndarray, edges: np.ndarray) -> Links:
-    """The links of the subgraph on `nodes`, numbered by their places."""
+    """Return the adjacency of the subgraph on `nodes`, numbered by their positions."""
     heads, _, tails = problem.graph.triples(edges)
     heads, tails = np.searchsorted(nodes, heads), np.searchsorted(nodes, tails)
     outward, inward = np.argsort(heads, kind="stable"), np.argsort(tails, kind="stable")

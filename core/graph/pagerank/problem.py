@@ -1,4 +1,4 @@
-"""What a method of personalised PageRank is asked, and what it found."""
+"""Inputs and results of the methods of personalised PageRank."""
 
 from __future__ import annotations
 
@@ -20,23 +20,31 @@ NO_WEIGHTS, NO_DEGREES = np.empty(0), np.empty(0, np.uint8)
 
 
 class Links(NamedTuple):
-    """What the compiled loops need to walk a graph; the weights are empty where every edge counts alike."""
+    """Adjacency of a graph for compiled loops.
+
+    The weights are empty if all edges count alike.
+    """
 
     way: int
     out_indptr: np.ndarray
     tails: np.ndarray
     in_indptr: np.ndarray
     in_heads: np.ndarray
-    out_weights: np.ndarray  # float64, beside tails
-    in_weights: np.ndarray  # float64, beside in_heads
-    strength: np.ndarray  # float64 [n]: the weights of all steps from a node
-    degree_bytes: np.ndarray = NO_DEGREES  # uint8 [n]: how many steps a node has both ways, up to `degrees.MANY`; empty where nobody knows
+    out_weights: np.ndarray  # float64, parallel to tails
+    in_weights: np.ndarray  # float64, parallel to in_heads
+    strength: np.ndarray  # float64 [n]: sum of the weights of all steps from a node
+    # uint8 [n]: number of steps from a node in both directions, at most `degrees.MANY`; empty if
+    # unknown.
+    degree_bytes: np.ndarray = NO_DEGREES
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The best nodes (ids int64, scores float64, best first), the edges walked, and whether the accuracy asked for was
-    reached, with a sentence that says so."""
+    """Result of a method: the best nodes and how the search went.
+
+    `nodes` are int64 and `scores` float64, best first. `edges` is the number of edges walked.
+    `settled` is True if the requested accuracy was reached, and `note` is a sentence about it.
+    """
 
     nodes: np.ndarray
     scores: np.ndarray
@@ -47,11 +55,14 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The `keep` best nodes for some seeds. `weights`, one a triple and above zero, say how often a step takes it."""
+    """A request for the `keep` best nodes by personalised PageRank from seeds.
+
+    `weights` has one number above zero per triple. A step is taken in proportion to its weight.
+    """
 
     graph: Graph
     seeds: np.ndarray  # int64, distinct, ascending
-    shares: np.ndarray  # float64, of the restarts, sum one
+    shares: np.ndarray  # float64, shares of the restarts, with sum one
     keep: int
     damping: float
     direction: str  # out, in or both
@@ -59,14 +70,20 @@ class Problem:
     random: int = 0
     weights: np.ndarray | None = None
     watch: Watch = NO_WATCH
-    clusters: Callable[..., Communities] = (
-        clusters  # of a graph, with progress and check; found anew unless kept ones are given
-    )
-    arranged: Links | None = None  # the arrays with these weights, where they were arranged before
+    # Returns the communities of a graph; by default they are detected anew.
+    clusters: Callable[..., Communities] = clusters
+    # The adjacency with these weights, if it was made before.
+    arranged: Links | None = None
 
     @cached_property
     def links(self) -> Links:
-        """The arrays of the graph, with the weights on both sides of it. Raises BadParameter for unfit weights."""
+        """Adjacency of the graph, with the weights for both directions.
+
+        Raises
+        ------
+        BadParameter
+            If there is not one finite weight above zero per triple.
+        """
         if self.arranged is not None:
             return self.arranged
         plain = links(self.graph, self.direction)
@@ -80,7 +97,8 @@ class Problem:
             np.isfinite(weights).all() and (weights > 0).all()
         ):
             raise BadParameter(
-                f"The weights must be {graph.n_edges:,} finite numbers above zero, one for each triple."
+                f"The weights must be {graph.n_edges:,} finite numbers above zero, one for each "
+                "triple."
             )
         out = np.bincount(graph.heads, weights, graph.n_nodes) if plain[0] & 1 else 0.0
         into = np.bincount(graph.tails, weights, graph.n_nodes) if plain[0] & 2 else 0.0
@@ -88,21 +106,24 @@ class Problem:
 
     @property
     def steps(self) -> int:
-        """How many steps the graph has in this direction."""
+        """Number of steps of the graph in this direction."""
         return self.graph.n_edges * (2 if self.direction == "both" else 1)
 
     @property
     def flow(self) -> float:
-        """The weight of all steps."""
+        """Sum of the weights of all steps."""
         return float(self.steps if self.weights is None else np.sum(self.links.strength))
 
     def unweighted(self, method: str) -> None:
-        """Raises BadParameter where there are weights."""
+        """Raise BadParameter if there are weights, which this method does not support."""
         if self.weights is not None:
             raise BadParameter(f"PageRank by {method} takes no weights; exact and auto do.")
 
     def ranked(self, nodes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The best `keep` of the nodes with a score; where those are too few, the nearest others follow with what flows to them."""
+        """Return the best `keep` of the nodes with a score.
+
+        If these are too few, the nearest other nodes follow, with the mass that flows to them.
+        """
         held = scores > 0.0
         nodes, scores = nodes[held], steady(scores[held])
         if len(nodes) < self.keep and self.damping > 0.0:
@@ -110,10 +131,11 @@ class Problem:
         return top_k(nodes, steady(scores), self.keep)
 
     def _filled(self, nodes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        from core.graph.kernels import fill_scores  # brings numba
+        from core.graph.kernels import fill_scores  # imports numba
 
         near = nearest(self.graph, self.seeds, self.graph.n_nodes, self.direction, self.keep)[0]
-        values = np.zeros(self.graph.n_nodes)  # the system gives memory to what is written only
+        # The system allocates only the pages that are written.
+        values = np.zeros(self.graph.n_nodes)
         values[nodes] = scores
         fill_scores(values, near, self.damping, *self.links[:5])
         nodes = np.union1d(nodes, near)
@@ -123,8 +145,15 @@ class Problem:
 def pose(
     graph: Graph, seeds: Iterable[int], keep: int, damping: float, direction: str, **more
 ) -> Problem:
-    """The problem of some seeds, repeated ones counting again. Raises BadParameter for a damping outside [0, 1) or a recall
-    outside (0, 1], BadInput for no seeds or a seed outside the graph."""
+    """Build the problem for some seeds; repeated seeds count several times.
+
+    Raises
+    ------
+    BadParameter
+        If the damping is outside [0, 1) or the recall outside (0, 1].
+    BadInput
+        If there are no seeds, or one is not a node of the graph.
+    """
     if not 0.0 <= damping < 1.0:
         raise BadParameter(
             f"damping is the probability of following an edge, from 0 to below 1, not {damping}."

@@ -1,4 +1,12 @@
-"""RBS, the randomised backward search from a target (Wang, Wei, Gan, Wang, Huang, KDD 2020), read for a single source."""
+"""RBS, the randomised backward search from a target, applied to a single source.
+
+Wang, Wei, Gan, Wang, Huang, KDD 2020. RBS finds the PageRank of one target from every node.
+LEGO-GraphRAG's report uses it for one source and does not say how. In both directions the transfer
+is exact: degree(s) x PageRank of v from s = degree(v) x PageRank of s from v. The search therefore
+runs backward from each seed and is scaled by degrees. In one direction there is no such symmetry,
+and the same randomised rounding is applied to the forward search. Neighbours are tested one by one,
+whereas the paper sorts them by degree beforehand.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +21,22 @@ from core.graph.pagerank.local.table import COUNT, NOBODY, RESIDUAL, STEPS, borr
 from core.graph.pagerank.problem import Found, Problem
 from core.graph.pagerank.walking import CHECK_STEPS, draw
 
-EPSILON = 0.5  # the relative error
+# Relative error.
+EPSILON = 0.5
+# Divisor of delta from one round to the next.
 QUARTER = 4.0
-BUDGET = 30_000_000  # edges
+# Largest number of edges walked.
+BUDGET = 30_000_000
 
 
 def rbs(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Found:
-    """The best nodes by RBS, its delta lowered from 1 / keep by quarters until it lies below them all.
+    """Return the best nodes by RBS.
 
-    RBS finds the PageRank from every node of one target; LEGO-GraphRAG's report asks it for one source and does not say how.
-    In both directions the reading is exact: degree(s) x PageRank from s of v = degree(v) x PageRank from v of s, so the search
-    runs backward from each seed and is scaled by degrees. Along or against the triples there is no such symmetry; the same
-    randomised rounding is then applied to the forward search. Neighbours are tested one by one, where the paper sorts them
-    by degree beforehand.
-
-    With rounding unit (1 - damping) x theta and theta = epsilon^2 x delta / 12, an estimate is unbiased up to what lies beyond
-    the last level, and its variance is at most theta x its value, so that a value of at least delta is met within epsilon with
-    probability at least 11/12 (Chebyshev). Raises BadParameter for weights.
+    Its delta starts at 1 / keep and is divided by four until all best nodes lie above it. The
+    rounding unit is (1 - damping) x theta, with theta = epsilon^2 x delta / 12. An estimate is then
+    unbiased except for what lies beyond the last level, and its variance is at most theta x its
+    value. A value of at least delta is therefore within epsilon with probability at least 11/12
+    (Chebyshev). Raises BadParameter if there are weights.
 
     >>> from core.graph.pagerank.problem import pose
     >>> from core.graph.pagerank.rbs import rbs
@@ -60,7 +67,13 @@ def rbs(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Fou
 
 
 def _all_seeds(problem: Problem, theta: float) -> tuple[np.ndarray, np.ndarray, float, int]:
-    """(nodes, their PageRank, the least value found for one of the best before scaling, edges walked), seeds by their shares."""
+    """Search from all seeds and add up their results by their shares.
+
+    Returns
+    -------
+    The nodes, their PageRank, the least unscaled value of one of the best, and the number of edges
+    walked.
+    """
     nodes: list[np.ndarray] = []
     scores: list[np.ndarray] = []
     raw: list[np.ndarray] = []
@@ -88,7 +101,7 @@ def _all_seeds(problem: Problem, theta: float) -> tuple[np.ndarray, np.ndarray, 
 
 
 def degrees(problem: Problem, nodes: np.ndarray) -> np.ndarray:
-    """The number of steps from each node, a node without any counting as one."""
+    """Number of steps from each node, at least one."""
     _, out_indptr, _, in_indptr, _ = problem.links[:5]
     return np.maximum(
         1.0, out_indptr[nodes + 1] - out_indptr[nodes] + in_indptr[nodes + 1] - in_indptr[nodes]
@@ -98,7 +111,13 @@ def degrees(problem: Problem, nodes: np.ndarray) -> np.ndarray:
 def search(
     problem: Problem, seed: int, theta: float, random: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """(nodes, values, edges walked): in both directions the PageRank from each node of the seed, else from the seed of each."""
+    """Search from one seed.
+
+    Returns
+    -------
+    The nodes, their values, and the number of edges walked. In both directions, a value is the
+    PageRank of the seed from the node; else it is the PageRank of the node from the seed.
+    """
     damping, unit, edges = problem.damping, (1.0 - problem.damping) * theta, 0
     levels = 1 if damping == 0.0 else max(1, ceil(log(theta) / log(damping)))
     nodes, values = np.array([seed], np.int64), np.array([1.0 - damping])
@@ -129,10 +148,12 @@ def search(
 
 @njit(cache=True, nogil=True)
 def _level(table, sources, values, first, damping, unit, random, links, budget):
-    """One level further from each source from `first` on, shares under `unit` rounded to it or to nothing by chance.
+    """Advance one level from each source from `first` on.
 
-    In both directions a neighbour u receives damping x value / degree(u), one draw for all neighbours of a source as in the
-    paper; else damping x value / degree of the source, each by a draw of its own. Gives as `walk_residuals`.
+    Shares below `unit` are randomly rounded to `unit` or to zero. In both directions a neighbour u
+    receives damping x value / degree(u), with one random number for all neighbours of a source, as
+    in the paper. In one direction it receives damping x value / degree of the source, with a random
+    number for each. The return values are those of `walk_residuals`.
     """
     index, place, nodes, cells, _, state = table
     way, out_indptr, tails, in_indptr, in_heads = links[:5]

@@ -1,10 +1,14 @@
-"""PageRank in both directions by successive over-relaxation in two colours, for graphs small enough to walk whole.
+"""PageRank in both directions by successive over-relaxation in two colours.
 
-With q = p / degree, p = damping x A D^-1 p + (1 - damping) x s is (D - damping x A) q = (1 - damping) x s, symmetric and
-positive, so that successive over-relaxation converges whatever the order of the nodes (Young 1950; Young, Iterative
-Solution of Large Linear Systems, 1971, ch. 4). Where each link joins two colours, with all of one colour before all of
-the other, omega = 2 / (1 + sqrt(1 - damping^2)) is best, and the error shrinks by damping / (1 + sqrt(1 - damping^2)) from
-one half-sweep to the next. Real graphs are nearly so. A leaf is eliminated: its q is damping x its neighbour's.
+It suits graphs that are small enough to be walked whole. Let q = p / degree. Then p = damping x A
+D^-1 p + (1 - damping) x s becomes (D - damping x A) q = (1 - damping) x s. The matrix is symmetric
+and positive definite, so successive over-relaxation converges for every order of the nodes (Young
+1950; Young, Iterative Solution of Large Linear Systems, 1971, ch. 4).
+
+Suppose that each link connects two colours, and that all nodes of one colour come before all of the
+other. Then omega = 2 / (1 + sqrt(1 - damping^2)) is the best choice, and the error shrinks by
+damping / (1 + sqrt(1 - damping^2)) from one half-sweep to the next. Real graphs are nearly like
+this. A leaf is eliminated: its q is damping x its neighbour's.
 """
 
 from __future__ import annotations
@@ -18,36 +22,49 @@ from core.graph.algorithms.neighbourhood import links
 from core.graph.pagerank.sweeps import candidates, merge, relax, two_colours
 from core.graph.store import Graph
 
-# of the first error, what the planned half-sweeps leave where each link joins two colours
+# Share of the initial error that the planned half-sweeps leave, if each link connects two colours.
 SHRINK = 1 / 100
-LEAST = 7  # half-sweeps, whatever the damping
-SETTLED = 3e-4  # what the last two half-sweeps may change, of a sum of one, for each node that may be missed, of up to `FEW_NODES` to keep
-FEW_NODES = 1000  # where few are kept, one that is wrong weighs more
-SMALL, CONVERGED = 5000, 1e-11  # up to so many nodes they go on until they change no more than this
-INVERSES = 8  # dampings for which they are kept
+# Smallest number of half-sweeps, for any damping.
+LEAST = 7
+# Largest change of the last two half-sweeps for each node that may be missed, where all scores sum
+# up to one. The number of nodes counts up to `FEW_NODES`.
+SETTLED = 3e-4
+# If few nodes are kept, each wrong one weighs more.
+FEW_NODES = 1000
+# Up to SMALL nodes, half-sweeps go on until they change at most CONVERGED.
+SMALL, CONVERGED = 5000, 1e-11
+# Number of dampings whose inverses are kept.
+INVERSES = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A graph arranged for half-sweeps: leaves apart, the others by (colour, links descending, id), their place: rows
-    of like length follow each other, which a processor foresees."""
+    """A graph arranged for half-sweeps.
+
+    Leaves are kept apart. The other nodes are ordered by (colour, links descending, id), and their
+    rank there is their place. Rows of similar length then follow each other, which helps the
+    processor's branch prediction.
+    """
 
     nodes: np.ndarray  # the node at each place
-    place: np.ndarray  # of each node; a leaf's is that of its neighbour
-    leaf: np.ndarray  # bool, of each node
-    alone: np.ndarray  # bool, of each node: without links
+    place: np.ndarray  # place of each node; for a leaf that of its neighbour
+    leaf: np.ndarray  # bool, for each node
+    alone: np.ndarray  # bool, for each node: True if it has no links
     split: int  # the first place of the second colour
-    degree: np.ndarray  # float64 of each place, leaves counted, at least one
-    # (indptr, near): the places linked to each place, leaves not counted
+    degree: np.ndarray  # float64 for each place, including leaves, at least one
+    # (indptr, near): linked places of each place, without leaves.
     rows: tuple[np.ndarray, np.ndarray]
-    # (places with leaves, indptr, leaves), ascending
+    # (places with leaves, indptr, leaves), ascending.
     leaves: tuple[np.ndarray, np.ndarray, np.ndarray]
     inverses: dict[float, np.ndarray] = field(default_factory=dict)
-    # work arrays that no thread is using
+    # Work arrays that no thread uses at present.
     spare: list[tuple[np.ndarray, ...]] = field(default_factory=list)
 
     def inverse(self, damping: float) -> np.ndarray:
-        """1 / what multiplies each place's q in its own equation, its leaves eliminated."""
+        """Return 1 / the coefficient of each place's q in its own equation.
+
+        Leaves are eliminated.
+        """
         found = self.inverses.get(damping)
         if found is None:
             found = self.degree.copy()
@@ -59,7 +76,7 @@ class Layout:
         return found
 
     def borrow(self) -> tuple[np.ndarray, ...]:
-        """The work arrays of a relaxation: values, mass (zero), scores, active places by colour, seen."""
+        """Return work arrays: values, mass (zeros), scores, active places by colour, and seen."""
         try:
             return self.spare.pop()
         except IndexError:
@@ -74,12 +91,16 @@ class Layout:
 
 
 def layout(graph: Graph) -> Layout:
-    """The arrangement of a graph, made once and kept as long as the graph."""
+    """Return the arrangement of a graph, cached on the graph."""
     return graph.derived.once("half-sweep layout", None, lambda: _arrange(graph))
 
 
 def half_sweeps(damping: float) -> int:
-    """How many half-sweeps a large graph gets: as many as leave `SHRINK` of the error, at least `LEAST`; 7 for 0.8."""
+    """Return the number of half-sweeps for a large graph.
+
+    It is 7 for a damping of 0.8. It is the number that leaves `SHRINK` of the error, at least
+    `LEAST`.
+    """
     shrink = damping / (1.0 + sqrt(1.0 - damping * damping))
     return LEAST if shrink == 0.0 else max(LEAST, ceil(log(SHRINK) / log(shrink)))
 
@@ -92,12 +113,18 @@ def relaxed(
     keep: int,
     recall: float = 0.97,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(ids, scores), unordered: of the best `keep` nodes, those equal to the last, and a few more; all that hold a score
-    where those are fewer than `keep`.
+    """Return the best `keep` nodes and their scores, unordered.
 
-    `seeds` are distinct nodes, `shares` what part of the restarts each gets. The half-sweeps are `half_sweeps`, and more
-    while the last two changed more than `SETTLED` allows where a share `recall` of the exact best is asked for; up to `SMALL`
-    nodes, until they have converged.
+    Nodes equal to the last one, and a few more, are included. If fewer than `keep` nodes hold a
+    score, all of them are returned. The number of half-sweeps is `half_sweeps`; more follow while
+    the last two change more than `SETTLED` allows for this recall. Graphs of at most `SMALL` nodes
+    are relaxed until they have converged.
+
+    Parameters
+    ----------
+    seeds : distinct nodes.
+    shares : share of the restarts of each seed.
+    recall : share of the exact best nodes to find.
     """
     made = layout(graph)
     omega, whole = 2.0 / (1.0 + sqrt(1.0 - damping * damping)), 1.0
@@ -152,7 +179,7 @@ def _arrange(graph: Graph) -> Layout:
         tails[out_indptr[single[outward]]],
         in_heads[in_indptr[single[~outward]]],
     )
-    # of two nodes with no other link, the first is kept
+    # If two nodes have no other link, the first of them is kept.
     chosen = (degree[host] > 1) | (host < single)
     leaves, host = single[chosen], host[chosen]
     leaf = np.zeros(graph.n_nodes, bool)
@@ -165,7 +192,7 @@ def _arrange(graph: Graph) -> Layout:
     place = np.full(graph.n_nodes, -1, np.int64)
     place[nodes] = np.arange(len(nodes))
     indptr, near = merge(nodes, place, *way)
-    # the less there is to read, the quicker
+    # Smaller numbers are read faster.
     rows = (indptr, near.astype(np.uint16) if len(nodes) <= 1 << 16 else near)
     place[leaves] = place[host]
     by_host = np.argsort(place[leaves], kind="stable")

@@ -1,7 +1,8 @@
-"""Compiled loops of the relaxation of PageRank: its arrangement of a graph, its half-sweeps, its choice of the best.
+"""Compiled loops of the PageRank relaxation.
 
-They hold no lock on the interpreter. The links of a graph are (out_indptr, tails, in_indptr, in_heads); the rows of an
-arrangement are (indptr, near), both ways merged, by place.
+They arrange a graph, run half-sweeps and choose the best nodes. They release Python's global lock.
+The adjacency of a graph is (out_indptr, tails, in_indptr, in_heads). The rows of an arrangement are
+(indptr, near), with both directions merged, by place.
 """
 
 from __future__ import annotations
@@ -9,16 +10,21 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# at most so many half-sweeps push, while what they walk is under 1/PART of all links
+# At most the first PUSHED half-sweeps push, as long as they walk less than 1/PART of all links.
 PUSHED, PART = (4, 16)
-SHIFT = 46  # drops all but 6 bits of a score's fraction: 64 bins for each power of two
-# the first bin takes all from 2^-64 down
+# Drops all but 6 bits of a score's fraction, which gives 64 bins for each power of two.
+SHIFT = 46
+# The first bin holds all scores below 2^-64.
 LOWEST, BINS = ((1023 - 64) << (52 - SHIFT), 66 << (52 - SHIFT))
 
 
 @njit(cache=True, nogil=True)
 def two_colours(order, out_indptr, tails, in_indptr, in_heads):
-    """The colour, 0 or 1, of every node: breadth-first from each of `order`, the rarer one among a node's neighbours."""
+    """Colour every node 0 or 1, with few links within a colour.
+
+    The search is breadth-first from each node of `order`. A node gets the colour that is rarer
+    among its neighbours.
+    """
     colour = np.full(len(order), -1, np.int8)
     queue, queued, size, at = np.empty(len(order), np.int32), np.zeros(len(order), np.bool_), 0, 0
     for root in order:
@@ -43,7 +49,10 @@ def two_colours(order, out_indptr, tails, in_indptr, in_heads):
 
 @njit(cache=True, nogil=True)
 def merge(nodes, place, out_indptr, tails, in_indptr, in_heads):
-    """(indptr, near): the links both ways among `nodes`, by their places, each row ascending; a place of -1 is left out."""
+    """Return (indptr, near): the links in both directions among `nodes`, by their places.
+
+    Each row is ascending. Nodes with a place of -1 are left out.
+    """
     indptr = np.zeros(len(nodes) + 1, np.uint32)
     fill, near = indptr, np.empty(0, np.uint32)
     for writes in (False, True):
@@ -83,7 +92,10 @@ def _push(
     indptr,
     near,
 ):
-    """A half-sweep of the places from `start` to `end` next to active ones of the other colour. Gives how many are active."""
+    """Push a half-sweep to the places from `start` to `end` next to active ones.
+
+    The active places are those of the other colour. Returns the number of active ones of this one.
+    """
     size = count[colour]
     for index in range(count[1 - colour]):
         place = active[1 - colour, index]
@@ -107,12 +119,16 @@ def _push(
 
 @njit(cache=True, nogil=True, inline="always")
 def _pull(values, start, end, extra, over, step, inverse, indptr, near):
-    """Relaxes each place from `start` to `end` in turn; gives by how much they changed, weighted by their links."""
+    """Relax each place from `start` to `end` in turn.
+
+    Returns the sum of their changes, each multiplied by the number of its links.
+    """
     change, link = 0.0, np.int64(indptr[start])
     for place in range(start, end):
         total, other, stop = 0.0, 0.0, np.int64(indptr[place + 1])
         size = np.float64(stop - link)
-        while link + 1 < stop:  # two sums at once: an addition need not wait for the last
+        # Two sums at once: an addition need not wait for the previous one.
+        while link + 1 < stop:
             total += values[near[link]]
             other += values[near[link + 1]]
             link += 2
@@ -144,11 +160,14 @@ def relax(
     least,
     tolerance,
 ):
-    """Half-sweeps over the places before `split` and those from it, in turn: at least `least`, until two change little.
+    """Run half-sweeps until the values change little.
 
-    values[v] becomes (1 - omega) values[v] + inverse[v] x (step x the sum of its neighbours' values + the bonus of a seed).
-    The first are pushed along the links of what holds a value. Overwrites values, active, seen; mass is zero before and
-    after.
+    They alternate between the places before `split` and those from it. At least `least` half-sweeps
+    run, until two of them together change at most `tolerance`. In each, values[v] becomes (1 -
+    omega) values[v] + inverse[v] x (step x the sum of its neighbours' values + the bonus of a
+    seed). The first half-sweeps push along the links of the places that hold a value. `values`,
+    `active` and `seen` are overwritten. `mass` is zero before and after. Returns the number of
+    half-sweeps.
     """
     values[:], seen[:], count = 0.0, False, np.zeros(2, np.int64)
     for index in range(len(seeds)):
@@ -206,10 +225,11 @@ def relax(
 
 @njit(cache=True, nogil=True)
 def candidates(values, scores, degree, damping, keep, nodes, hosts, leaf_indptr, leaves):
-    """(ids, scores) of the best `keep` of all nodes with a score, and of the few others in the bin of the last.
+    """Return the best `keep` nodes and their scores.
 
-    A place's score is its value x degree, a leaf's damping x the value of its host. Bins count scores as rounded by
-    `order.steady`, so that those equal to the last are all among them. Overwrites scores.
+    A few others in the same bin as the last one are included. A place's score is its value x
+    degree, a leaf's damping x the value of its neighbour. Bins count scores as rounded by
+    `order.steady`, so those equal to the last are all included. `scores` is overwritten.
     """
     half, counts = 1 << 15, np.zeros(BINS, np.int64)
     bits, shares = scores.view(np.int64), values[hosts] * damping
@@ -229,7 +249,7 @@ def candidates(values, scores, degree, damping, keep, nodes, hosts, leaf_indptr,
     bar = ((last + LOWEST) << SHIFT) - half if last > 0 else 1
     ids, best, size = np.empty(found, np.int64), np.empty(found), 0
     for place in range(len(scores)):
-        if bits[place] >= bar:  # bits order as the scores do, negative ones below
+        if bits[place] >= bar:  # bits are ordered as the scores, negative ones below
             ids[size], best[size] = nodes[place], scores[place]
             size += 1
     for index in range(len(hosts)):

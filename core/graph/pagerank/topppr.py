@@ -1,4 +1,7 @@
-"""TopPPR: forward push, random walks, and backward pushes from the nodes in doubt (Wei, He, Xiao, Wang, Shang, Wen, SIGMOD 2018)."""
+"""TopPPR: forward push, random walks, and backward pushes from the nodes in doubt.
+
+Wei, He, Xiao, Wang, Shang, Wen, SIGMOD 2018.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +18,32 @@ from core.graph.pagerank.local.table import COUNT, ESTIMATE, RESIDUAL, STEPS, bo
 from core.graph.pagerank.problem import Found, Problem
 from core.graph.pagerank.walking import push_back, walk_from
 
-# the largest residual of the first backward pushes, its divisor from one round to the next
+# BACKWARD: largest residual that the first backward pushes leave. FINER: its divisor from one round
+# to the next.
 BACKWARD, FINER = (0.1, 4.0)
-ROUNDS = 8  # at most; the walks double from one to the next
-BUDGET = 10_000_000  # edges
+# Largest number of rounds; the number of walks doubles from one to the next.
+ROUNDS = 8
+# Largest number of edges walked.
+BUDGET = 10_000_000
 
 
 def topppr(problem: Problem, budget: int = BUDGET) -> Found:
-    """The best nodes, of which the share `recall` is proved to be among the true best (the paper's precision rho).
+    """Return the best nodes, a share of them proved to be correct.
 
-    A forward push leaves residuals; walks start from them in proportion. Each node's PageRank is what the push left it plus a
-    mean over the walks, with an empirical Bernstein bound (Maurer and Pontil 2009) that holds for all nodes and rounds at once
-    with probability 1 - 1/n. A node is proved when fewer than `keep` others may lie above its lower bound. Those in doubt about
-    the last place are pushed backward, which makes the mean one of small numbers and its bound tight; then the walks double.
-    Nodes that tie about the last place cannot be proved: the search then ends at its cap, not settled. The paper bounds
-    the walks in the same way, with pushes of its own schedule. Raises BadParameter for weights.
+    At least the share `recall` is proved to be among the true best. This share is the paper's
+    precision rho. A forward push leaves residuals, and random walks start from them in proportion.
+    The PageRank of a node is its estimate by the push plus a mean over the walks. An empirical
+    Bernstein bound (Maurer and Pontil 2009) holds for all nodes and rounds at once with probability
+    1 - 1/n. A node is proved if fewer than `keep` others may lie above its lower bound. Nodes that
+    may or may not belong to the best are pushed backward. The mean is then one of small numbers,
+    and its bound is tight. After that the walks double. Nodes that tie at the last place cannot be
+    proved; the search then ends at its budget, not settled. The paper bounds the walks in the same
+    way, with another schedule of pushes.
+
+    Raises
+    ------
+    BadParameter
+        If there are weights.
 
     >>> from core.graph.pagerank.problem import pose
     >>> from core.graph.pagerank.topppr import topppr
@@ -79,7 +93,11 @@ def topppr(problem: Problem, budget: int = BUDGET) -> Found:
 
 @dataclass(eq=False)
 class _Search:
-    """Nodes, ascending, with what a forward push left them (`start`, `residual`), and then an estimate within `half` of each."""
+    """State of a search: nodes with estimates and bounds of their errors.
+
+    Nodes are ascending. `start` and `residual` are the results of the forward push. The PageRank of
+    a node lies within `half` of its score.
+    """
 
     problem: Problem
     nodes: np.ndarray
@@ -89,9 +107,9 @@ class _Search:
 
     def __post_init__(self) -> None:
         self.rest = float(self.residual.sum())
-        self.pushed, self.left = self.nodes, self.residual  # the forward push alone
+        self.pushed, self.left = self.nodes, self.residual  # result of the forward push alone
         self.sum = np.cumsum(self.residual)
-        self.ends = np.zeros(len(self.nodes), np.int64)  # walks that ended at each node
+        self.ends = np.zeros(len(self.nodes), np.int64)  # number of walks that ended at each node
         self.walks, self.retained = 0, 1.0
         self.random = np.array([2 * self.problem.random + 1], np.uint64) * np.uint64(
             0x9E3779B97F4A7C15
@@ -101,13 +119,16 @@ class _Search:
         self.scores, self.half, self.unseen = self.start.copy(), np.zeros(len(self.nodes)), 0.0
 
     def reached(self) -> int:
-        """How many nodes are known to hold a score, at most those wanted."""
+        """Number of nodes that are known to have a score, at most `keep`."""
         return (
             int(min(self.problem.keep, len(self.nodes))) if self.rest == 0.0 else self.problem.keep
         )
 
     def walk(self, walks: int) -> int:
-        """Walks more from the residuals, and bounds every node; gives how many of the best are proved."""
+        """Run more walks from the residuals and update the bounds of all nodes.
+
+        Returns the number of proved nodes among the best.
+        """
         if self.rest > 0.0:
             starts = self.pushed[
                 np.minimum(
@@ -127,7 +148,11 @@ class _Search:
         return self._proved()
 
     def refine(self, bar: float, budget: int) -> int:
-        """Bounds the nodes in doubt anew by pushing backward from each, those nearest to the last place first."""
+        """Tighten the bounds of the nodes in doubt by a backward push from each.
+
+        Nodes closest to the last place come first. Returns the number of proved nodes among the
+        best.
+        """
         problem = self.problem
         if self.rest == 0.0:
             return self._proved()
@@ -155,7 +180,10 @@ class _Search:
         return self._proved()
 
     def _combine(self, place: int, nodes: np.ndarray, cells: np.ndarray, most: float) -> None:
-        """The forward push, the walks and one backward push give the score of the node at `place`."""
+        """Compute the score of one node from all parts of the search.
+
+        These are the forward push, the walks and a backward push.
+        """
         sure = float(np.sum(_at(self.pushed, self.left, nodes) * cells[:, ESTIMATE]))
         ends, values = _at(self.nodes, self.ends, nodes), cells[:, RESIDUAL]
         mean = float(np.sum(ends * values)) / self.walks
@@ -165,7 +193,10 @@ class _Search:
             self.scores[place], self.half[place] = self.start[place] + sure + self.rest * mean, half
 
     def _bound(self, variance: np.ndarray, most: float) -> np.ndarray:
-        """How far a mean over the walks of numbers from 0 to `most` may be off, times the residual."""
+        """Bound the error of the residual times a mean over the walks.
+
+        The mean is one of numbers from 0 to `most`.
+        """
         walks = self.walks
         spread = variance * walks / (walks - 1)
         return self.rest * (
@@ -193,6 +224,9 @@ class _Search:
 
 
 def _at(nodes: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """The values of some nodes, zero for those not among `nodes`, which ascend."""
+    """Return the values of some nodes, zero for those not in `nodes`.
+
+    `nodes` are ascending.
+    """
     places = np.minimum(np.searchsorted(nodes, wanted), len(nodes) - 1)
     return np.where(nodes[places] == wanted, values[places], 0)

@@ -1,4 +1,7 @@
-"""Compiled random walks with restart, and the push backward from a target. They hold no lock on the interpreter."""
+"""Compiled random walks with restart, and the backward push from a target.
+
+They release Python's global lock.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,16 @@ from numba import njit
 from core.graph.kernels import _degree
 from core.graph.pagerank.local.table import COUNT, ESTIMATE, NOBODY, RESIDUAL, STEPS, slot_of
 
-CHECK_STEPS = 2_000_000  # steps between two looks at whether a person has cancelled
+# Number of steps between two checks for a cancellation.
+CHECK_STEPS = 2_000_000
 
 
 @njit(cache=True, nogil=True, inline="always")
 def draw(random):
-    """A number in [0, 1); `random` is a uint64 [1], not zero, and moves on (xorshift64*, Vigna 2016)."""
+    """Random number in [0, 1) by xorshift64* (Vigna 2016).
+
+    `random` is the state, a uint64 [1] that must not be zero. It is changed.
+    """
     bits = random[0]
     bits ^= bits >> np.uint64(12)
     bits ^= bits << np.uint64(25)
@@ -24,7 +31,10 @@ def draw(random):
 
 @njit(cache=True, nogil=True, inline="always")
 def _end(node, damping, random, way, out_indptr, tails, in_indptr, in_heads):
-    """(where a walk from a node ends, the steps it took); -1 for one that would go on from a node without steps."""
+    """Run a random walk and return its end and the number of its steps.
+
+    The end is -1 if the walk would go on from a node without steps.
+    """
     steps = 0
     while draw(random) < damping:
         degree = _degree(node, way, out_indptr, in_indptr)
@@ -43,10 +53,15 @@ def _end(node, damping, random, way, out_indptr, tails, in_indptr, in_heads):
 
 @njit(cache=True, nogil=True)
 def walk_residuals(table, first, rate, ends, damping, random, links, budget):
-    """From each slot from `first` on, ceil(residual x rate) walks, each adding residual / their number where it ends, in `ends`.
+    """Start ceil(residual x rate) random walks at each slot from `first` on.
 
-    Gives (the slot to go on with, the room `ends` needs for it, 0 where it stopped since it had taken about `budget` steps); the
-    first is the number of slots when all is done.
+    Each walk adds residual / number of walks to its end in `ends`.
+
+    Returns
+    -------
+    The slot to go on with, which is the number of slots if all is done; and the number of slots
+    that `ends` needs. The latter is 0 if the loop stopped because it had taken about `budget`
+    steps.
     """
     way, out_indptr, tails, in_indptr, in_heads = links[:5]
     index, place, nodes, cells, state = ends.index, ends.place, ends.nodes, ends.cells, ends.state
@@ -74,7 +89,12 @@ def walk_residuals(table, first, rate, ends, damping, random, links, budget):
 
 @njit(cache=True, nogil=True)
 def walk_from(starts, damping, random, links):
-    """(where a walk from each start ends, -1 for none, the steps of all)."""
+    """Run a random walk from each start.
+
+    Returns
+    -------
+    The ends of the walks, -1 for lost ones, and the number of steps of all walks.
+    """
     way, out_indptr, tails, in_indptr, in_heads = links[:5]
     ends, total = np.empty(len(starts), np.int64), 0
     for at in range(len(starts)):
@@ -87,10 +107,15 @@ def walk_from(starts, damping, random, links):
 
 @njit(cache=True, nogil=True)
 def push_back(table, damping, bar, budget, links):
-    """Pushes backward from what residual there is until none is over `bar` or `budget` edges are walked (Andersen et al. 2007).
+    """Push residuals backward until none exceeds `bar` or `budget` edges are walked.
 
-    Afterwards, for every node u: PageRank from u of the target = estimate(u) + the sum over v of PageRank from u of v x
-    residual(v). Gives (the largest residual left, 0), or (.., the slots it needs); the queue is made anew each time.
+    The method is that of Andersen et al. 2007. Afterwards, for every node u: the PageRank of the
+    target from u = estimate(u) + the sum over v of (PageRank of v from u) x residual(v). The queue
+    is built anew in each call.
+
+    Returns
+    -------
+    The largest residual left and 0; or any number and the number of slots that the table needs.
     """
     index, place, nodes, cells, queue, state = table
     way, out_indptr, tails, in_indptr, in_heads = links[:5]

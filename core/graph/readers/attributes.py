@@ -1,4 +1,4 @@
-"""What a file says of its nodes and edges beside the triples: types, descriptions, keywords and weights."""
+"""Attributes of nodes and edges in a file: types, descriptions, keywords and weights."""
 
 from __future__ import annotations
 
@@ -17,25 +17,30 @@ OF_NODES = {
     "type": ("entity_type", "type", "node_type", ":label", "labels", "category", "~label"),
     "description": ("description", "desc", "definition", "comment", "abstract", "summary"),
 }
-"""The columns that nodes may have, each with the keys under which files write it, the first that is there."""
+"""The columns that nodes may have, each with the keys under which files write it, the first that \
+is there."""
 OF_EDGES = {
     "description": ("description", "desc", "definition", "comment", "evidence", "sentence"),
     "keywords": ("keywords", "keyword"),
     "weight": ("weight", "strength"),
 }
 """The columns that edges may have, as `OF_NODES`."""
-ONLY_TRIPLES = "Of a file with more than 128 MB of text only the triples are read, as columns are put together in memory."
-SEPARATOR = (
-    "<SEP>"  # between descriptions of several texts, as LightRAG and nano-graphrag join them
+ONLY_TRIPLES = (
+    "Of a file with more than 128 MB of text only the triples are read, as columns are put "
+    "together in memory."
 )
+# Separator between the descriptions of several texts, as LightRAG and nano-graphrag write it.
+SEPARATOR = "<SEP>"
 
 
 @dataclass
 class Attributes:
-    """What is said of nodes and edges, filled while triples are read: `edge` speaks of the triple that comes next, `add` counts it as read.
+    """Attributes of nodes and edges, collected while triples are read.
 
-    Nodes are known by their names. `wanted` says whether the graph will have these columns, `large` that it will not as the file is too
-    large, `expected` whether a table's header has some.
+    `edge` takes those of the next triple, and `add` counts that triple as read. Nodes are
+    identified by their names. `wanted` says whether the graph will have these columns. `large` is
+    True if it will not because the file is too large. `expected` is True if the header of a table
+    names some.
     """
 
     wanted: bool = True
@@ -44,37 +49,44 @@ class Attributes:
     taken: dict[str, Counter[tuple[str, str]]] = field(
         default_factory=lambda: {"nodes": Counter(), "edges": Counter()}
     )
-    unusable: int = 0  # weights that are no numbers
-    # keys of edges that became no part of a triple and no column
+    unusable: int = 0  # number of weights that are no numbers
+    # Keys of edges that were used neither as a part of a triple nor as a column.
     ignored: list[str] = field(default_factory=list)
-    count: int = 0  # triples
+    count: int = 0  # number of triples
     _current: dict[str, Any] = field(default_factory=dict)
-    # column -> place of the triple -> text
+    # Column -> position of the triple -> text.
     _texts: dict[str, dict[int, str]] = field(default_factory=dict)
     large: bool = False
-    # of the triples up to the last that has one, NaN where it has none
+    # Weights of the triples up to the last one that has a weight, NaN for those without.
     _weights: array = field(default_factory=lambda: array("d"))
 
     def __bool__(self) -> bool:
         return self.expected or bool(self.nodes or self._texts or self._weights or self._current)
 
     def clear(self) -> None:
-        """Forgets everything, for a reading from the beginning."""
+        """Remove everything, to read the file again from the beginning."""
         fresh = Attributes(self.wanted, large=self.large)
         self.__dict__.update(fresh.__dict__)
 
     def node(self, name: str, row: Mapping[str, Any], *used: str) -> None:
-        """Takes what a row of keys, in lower case, says of a node; not from the keys `used`, which gave its name."""
+        """Take the attributes of a node from a row.
+
+        The row's keys are in lower case. The keys in `used` gave the node's name and are left out.
+        """
         if self.wanted and (found := self._found("nodes", row, used)):
             self.nodes[name] = {**found, **self.nodes.get(name, {})}
 
     def edge(self, row: Mapping[str, Any], *used: str) -> None:
-        """Takes what a row of keys, in lower case, says of the triple that comes next; not from the keys `used`, which gave its parts."""
+        """Take the attributes of the next triple from a row.
+
+        The row's keys are in lower case. The keys in `used` gave the parts of the triple and are
+        left out.
+        """
         if self.wanted:
             self._current = self._found("edges", row, used)
 
     def add(self) -> None:
-        """Counts the triple that came, with what was said of it."""
+        """Count a triple, with the attributes taken for it."""
         for column, value in self._current.items():
             if column == "weight":
                 self._weights.extend([math.nan] * (self.count - len(self._weights)))
@@ -85,11 +97,14 @@ class Attributes:
         self._current = {}
 
     def drop(self) -> None:
-        """Passes over the triple that came."""
+        """Discard the attributes of a triple that is skipped."""
         self._current = {}
 
     def first(self, count: int) -> dict[str, list[Any]]:
-        """What was said of the first triples, column by column; a weight is None where nothing was. For a look before a graph is built."""
+        """Return the attributes of the first triples, column by column.
+
+        A missing weight is None. This is for a preview before the graph is built.
+        """
         found: dict[str, list[Any]] = {
             column: [texts.get(place, "") for place in range(count)]
             for column, texts in self._texts.items()
@@ -101,8 +116,16 @@ class Attributes:
         return found
 
     def columns(self, names: Sequence[str], edges: np.ndarray, n_edges: int) -> Columns:
-        """The tables of a graph whose nodes are called so and whose edge `edges[i]` the i-th triple is. Of a triple that came several times
-        weights are summed, descriptions and keywords joined, in an order that does not depend on that of the file."""
+        """Return the tables of the graph.
+
+        Attributes of a triple that occurs several times are combined: weights are summed, and
+        descriptions and keywords are joined, in an order that does not depend on the file.
+
+        Parameters
+        ----------
+        names : names of the nodes.
+        edges : edge id of each triple, in the order of the file.
+        """
         nodes = {
             column: [self.nodes.get(name, {}).get(column, "") for name in names]
             for column in OF_NODES
@@ -121,7 +144,7 @@ class Attributes:
         return Columns(Table.of(**nodes) if nodes else None, Table.of(**found) if found else None)
 
     def sentences(self) -> Iterator[str]:
-        """What was taken from where, and what was made of the rest."""
+        """Yield sentences about the columns that were taken and about unusable values."""
         parts = []
         for of, taken in self.taken.items():
             keys: dict[str, list[str]] = {}
@@ -134,16 +157,25 @@ class Attributes:
             yield f"Also taken: {'; '.join(parts)}."
         if self.unusable:
             one = self.unusable == 1
-            yield f"{_many(self.unusable, 'weight')} that {'is no number counts' if one else 'are no numbers count'} as 1."
+            yield (
+                f"{_many(self.unusable, 'weight')} that "
+                f"{'is no number counts' if one else 'are no numbers count'} as 1."
+            )
         given = np.array(self._weights)
         without = self.count - int(np.count_nonzero(~np.isnan(given)))
         if len(given) and without > self.unusable:
-            yield f"{_many(without - self.unusable, 'triple')} without a weight count{'s' * (without - self.unusable == 1)} as 1."
+            yield (
+                f"{_many(without - self.unusable, 'triple')} without a weight "
+                f"count{'s' * (without - self.unusable == 1)} as 1."
+            )
         if (given <= 0).any():
             yield "Weights of zero or less count as next to none."
 
     def same_relation(self, relation: str) -> str:
-        """What a graph is warned of in which every edge has this relation, while its file says more of edges; empty where it does not."""
+        """Return a warning about a graph with only one relation.
+
+        It names the other attributes that the file has of edges. It is empty if the file has none.
+        """
         others = list(
             dict.fromkeys(
                 [
@@ -155,7 +187,10 @@ class Attributes:
         if not others:
             return ""
         shown = f"{', '.join(others[:6])}{' …' * (len(others) > 6)}"
-        return f"Every edge has the relation “{relation}”, so methods that go by relations have nothing to go by. Edges also have: {shown}."
+        return (
+            f"Every edge has the relation “{relation}”, so methods that go by relations have "
+            f"nothing to go by. Edges also have: {shown}."
+        )
 
     def _found(self, of: str, row: Mapping[str, Any], used: Sequence[str]) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -199,7 +234,11 @@ class Attributes:
 
 
 def text_of(value: Any) -> str:
-    """A value as a text of one line: a list joined by commas; without quotation marks around it (nano-graphrag) and `SEPARATOR`."""
+    """Return a value as a text of one line.
+
+    A list is joined by commas. Surrounding quotation marks (nano-graphrag) and `SEPARATOR` are
+    removed.
+    """
     if isinstance(value, bool) or value is None:
         return ""
     if isinstance(value, str):
@@ -216,7 +255,10 @@ def text_of(value: Any) -> str:
 
 
 def number_of(value: Any) -> float | None:
-    """A value as a number; None where it is none, or not a finite one that single precision can hold."""
+    """Return a value as a number, or None.
+
+    Numbers that are not finite in single precision are None, too.
+    """
     try:
         if isinstance(value, str | int | float) and not isinstance(value, bool):
             number = float(value)

@@ -1,4 +1,7 @@
-"""Triples of a text file in blocks of bytes: every part a slice of the block, nothing made into Python text."""
+"""Triples of a delimited file in blocks of bytes.
+
+Every name is a slice of its block, so no Python text is made of it.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,11 @@ LINES = re.compile(rb"[^\n]*\n|[^\n]+$")
 
 @dataclass(frozen=True)
 class Place:
-    """Where a block ends in its file: bytes of text and lines before it, and whether its rows are quoted."""
+    """Position in a file after a block.
+
+    `offset` counts the bytes of text and `line` the lines before it. `quoted` is True if rows are
+    read by the csv module from there on.
+    """
 
     offset: int = 0
     line: int = 0
@@ -39,18 +46,24 @@ class Place:
 
 @dataclass(frozen=True)
 class Block:
-    """Some triples: data[starts[i]:starts[i] + lengths[i]] is part i, three parts a triple, with each triple's line."""
+    """Some triples as slices of one array of bytes.
+
+    Part i is `data[starts[i]:starts[i] + lengths[i]]`. A triple has three parts.
+    """
 
     data: np.ndarray  # uint8
     starts: np.ndarray  # int64 [3 triples]
     lengths: np.ndarray  # int64 [3 triples]
-    lines: np.ndarray  # int64 [triples], from 1
+    lines: np.ndarray  # int64 [triples], line of each triple, from 1
     after: Place
 
 
 @dataclass
 class DelimitedBlocks:
-    """The blocks of a delimited file. Bad lines raise BadInput, or are counted where they may be left out."""
+    """Reader of a delimited file in blocks.
+
+    Bad lines raise BadInput, or are counted if they may be left out.
+    """
 
     source: TripleSource
     size: int  # bytes of text a block
@@ -66,7 +79,7 @@ class DelimitedBlocks:
         )
 
     def read(self, place: Place) -> Iterator[Block]:
-        """The blocks from a place on."""
+        """Yield the blocks from a position on."""
         self._look()
         with self.source.opened() as source:
             source.skip(place.offset)
@@ -82,7 +95,7 @@ class DelimitedBlocks:
                 yield block
 
     def _look(self) -> None:
-        """Finds out how the file is written from its first lines, as the small reader does."""
+        """Detect the layout of the file from its first lines, as `delimited.read` does."""
         with self.source.opened() as source:
             first = first_lines(_texts(source))
         opening = look(self.source, first)
@@ -127,7 +140,7 @@ class DelimitedBlocks:
         )
 
     def _bad(self, number: int, line: bytes, reason: int) -> None:
-        """Tells of a bad line, in the words of the small reader, which raises them."""
+        """Count a bad line, or raise the same error as `delimited.read`."""
         why = "wrong number of columns" if reason % 10 == 1 else "an empty name"
         if not self._tally.skip(why, number):
             triple_of(
@@ -141,7 +154,10 @@ class DelimitedBlocks:
     def _drop_undecodable(
         self, data: np.ndarray, place: Place
     ) -> tuple[int, UnicodeDecodeError] | None:
-        """Blanks out the lines that are not UTF-8, told as bad; the first of them and its fault where none may be left out."""
+        """Overwrite lines that are not UTF-8 with spaces, and count them as bad.
+
+        If they may not be left out, the number of the first one and its error are returned.
+        """
         try:
             str(data.data, "utf-8")
             return None
@@ -158,7 +174,7 @@ class DelimitedBlocks:
         return None
 
     def _hide_lines(self, data: np.ndarray, count: int) -> None:
-        """Blanks out the first lines of the block, which are no triples."""
+        """Overwrite the first lines of the block, which are no triples, with spaces."""
         start = 0
         for _ in range(count):
             end = _line_end(data, start)
@@ -166,7 +182,10 @@ class DelimitedBlocks:
             start = end + 1
 
     def _quoted(self, chunks: Iterator[bytes], place: Place) -> Iterator[Block]:
-        """The blocks of comma-separated rows from a place on, read by the csv module from chunks of whole lines."""
+        """Yield the blocks of quoted rows from a position on.
+
+        The csv module reads them from chunks of whole lines.
+        """
         at = place
 
         def texts() -> Iterator[str]:
@@ -217,13 +236,25 @@ class DelimitedBlocks:
 
 
 def packed(parts: list[str], lines: list[int], after: Place) -> Block:
-    """A block of triples made of texts, three a triple. Raises BadInput for a text that cannot be written as UTF-8."""
+    """Build a block from texts, three per triple.
+
+    Raises
+    ------
+    BadInput
+        If a text cannot be written as UTF-8.
+    """
     data, lengths = bytes_of(parts)
     return Block(data, np.cumsum(lengths) - lengths, lengths, np.array(lines, np.int64), after)
 
 
 def bytes_of(parts: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """(UTF-8 of texts one behind the other, their sizes). Raises BadInput for a text that cannot be written so."""
+    """Return the concatenated UTF-8 of texts, and their lengths in bytes.
+
+    Raises
+    ------
+    BadInput
+        If a text cannot be written as UTF-8.
+    """
     try:
         encoded = [part.encode("utf-8") for part in parts]
     except UnicodeEncodeError as error:
@@ -234,7 +265,15 @@ def bytes_of(parts: list[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def whole_lines(source: Unpacked, size: int) -> Iterator[bytes]:
-    """The rest of a file in chunks of whole lines, about `size` bytes each. Raises BadInput for a line that is far too long."""
+    """Yield the rest of a file in chunks of whole lines.
+
+    A chunk has about `size` bytes.
+
+    Raises
+    ------
+    BadInput
+        If a line is longer than `LONGEST_LINE`.
+    """
     rest = b""
     while True:
         data = source.read(size)
@@ -254,7 +293,7 @@ def whole_lines(source: Unpacked, size: int) -> Iterator[bytes]:
 
 
 def _texts(source: Unpacked) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank and are UTF-8, with their numbers."""
+    """Yield the lines that are UTF-8 and not blank, with their numbers."""
     for line in source.lines():
         try:
             text = line.decode("utf-8").rstrip("\r\n")

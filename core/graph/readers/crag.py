@@ -1,8 +1,10 @@
-"""The mock knowledge graphs of CRAG (its folder `cragkg`) as triples, as Walk&Retrieve's published code makes them.
+"""Reader of CRAG's mock knowledge graphs (folder `cragkg`), with the triples of Walk&Retrieve.
 
-Facts of films, people and years, of football and basketball, of artists, songs and prizes, summaries of entities, companies and prices.
-Differs from that code where it errs: a drawn match is won by nobody, a player's jersey is no count of seasons, every company is read and
-not the first alone, and its summary is no sector. What its code writes as the text of a whole object is left out.
+The triples are those of Walk&Retrieve's published code: facts of films, people and years, of
+football and basketball, of artists, songs and prizes, summaries of entities, companies and prices.
+Errors of that code are corrected: a drawn match is won by nobody, a player's jersey is no number of
+seasons, all companies are read instead of the first alone, and a company's summary is no sector.
+The text of whole objects, which that code writes as nodes, is left out.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import Any
 from core.errors import BadInput
 from core.graph.readers.source import Triple
 
-Fact = tuple[Any, str, Any]  # a value that is none, or no number, makes no triple
+Fact = tuple[Any, str, Any]  # values that are None or NaN make no triple
 PRICES = {
     "Open": "opening_price",
     "High": "high_price",
@@ -90,7 +92,7 @@ RANKED = {
     5: "top_position",
     6: "rank",
 }
-FAULTS = (  # what reading a file of another form raises
+FAULTS = (  # errors of reading a file in another form
     *(OSError, ValueError, LookupError, TypeError, AttributeError, EOFError),
     *(ArithmeticError, RecursionError, MemoryError),
     *(sqlite3.Error, pickle.UnpicklingError, csv.Error),
@@ -104,14 +106,22 @@ COMPANY = {
 
 
 def is_crag(folder: Path) -> bool:
-    """Whether a folder is CRAG's `cragkg`, or a part of it."""
+    """Return whether a folder is CRAG's `cragkg` or a part of it."""
     return folder.is_dir() and any((folder / file).is_file() for file in READERS)
 
 
 def crag_triples(folder: Path, notes: list[str]) -> Iterator[Triple]:
-    """The triples of the files that are there, in the order of `READERS`; a sentence of each that is not, or cannot be read, goes to
-    `notes`. A pickled file is read where it holds plain values, for what holds more runs code; a table of its name with `.csv` is read in
-    its place. Raises BadInput for a damaged file."""
+    """Yield the triples of the files that exist, in the order of `READERS`.
+
+    `notes` receives a sentence on each file that is missing or cannot be read. A pickled file is
+    read if it holds only plain values, since other values could run code. If there is a table of
+    the same name with the suffix `.csv`, it is read instead.
+
+    Raises
+    ------
+    BadInput
+        If a file is damaged.
+    """
     for name, read in READERS.items():
         file = folder / name
         table = file.with_suffix(".csv")
@@ -124,8 +134,8 @@ def crag_triples(folder: Path, notes: list[str]) -> Iterator[Triple]:
                     yield said, _text(relation), other
         except NotPlainError:
             notes.append(
-                f"{name} is left out: it holds more than plain values, and reading those would run code of the file. "
-                f"Save it as {table.name} beside it, by pandas, to have it read."
+                f"{name} is left out: it holds more than plain values, and reading those would run "
+                f"code of the file. Save it as {table.name} beside it, by pandas, to have it read."
             )
         except FAULTS as error:
             raise BadInput(
@@ -134,18 +144,18 @@ def crag_triples(folder: Path, notes: list[str]) -> Iterator[Triple]:
 
 
 class NotPlainError(Exception):
-    """A pickled file holds objects of some class."""
+    """Error for a pickled file that holds objects of a class."""
 
 
 class _Plain(pickle.Unpickler):
-    """Reads pickled texts, numbers, lists, tuples, sets and dicts, and nothing else."""
+    """Unpickler of texts, numbers, lists, tuples, sets and dicts only."""
 
     def find_class(self, module: str, name: str) -> Any:
         raise NotPlainError(f"{module}.{name}")
 
 
 def _text(value: Any) -> str:
-    """A value as the name of a node; empty where it says nothing."""
+    """Return a value as the name of a node, empty for missing values."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, list | tuple | set):
@@ -163,7 +173,13 @@ def _pickled(file: Path) -> Any:
 
 
 def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
-    """The rows of a table. Raises NotPlainError for a pickled one."""
+    """Yield the rows of a table.
+
+    Raises
+    ------
+    NotPlainError
+        If the table is pickled.
+    """
     if file.suffix in (".pkl", ".pickle"):
         raise NotPlainError(file.name)
     with open(file, encoding="utf-8", newline="") as stream:
@@ -171,7 +187,10 @@ def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
 
 
 def _stored(file: Path) -> Iterator[tuple[str, Any]]:
-    """The keys and values of a dict in SQLite, as sqlitedict writes it: pickled values in the table `unnamed`."""
+    """Yield the keys and values of a dict that sqlitedict wrote into SQLite.
+
+    It stores pickled values in the table `unnamed`.
+    """
     import io
 
     with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as opened:

@@ -1,4 +1,4 @@
-"""Triples read from delimited text: tab-separated, comma-separated or `|`-separated."""
+"""Reader of triples in delimited text, separated by tabs, commas, semicolons or `|`."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from core.graph.readers.list_cells import each_of, names_of
 from core.graph.readers.source import Triple, TripleSource
 from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, size_text
 
-Columns = tuple[int, int, int]  # of head, relation and tail, from 1
-Row = tuple[int, list[str]]  # line number and columns
+Columns = tuple[int, int, int]  # of head, relation and tail, counted from 1
+Row = tuple[int, list[str]]  # line number and cells
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
-WEIGHTED = re.compile(
-    r"'weight': ([0-9.eE+-]{1,30})"
-)  # in the data of an edge, as networkx writes it
-NEO4J = re.compile(
-    r"([^:]{0,200}):([A-Za-z_]{1,20})(?:\[\])?(?:\(([^()]{0,200})\))?"
-)  # name:TYPE(space), as neo4j-admin's headers have it
-IMPORTED = ("id", "start_id", "end_id", "type", "label")  # types of columns that are no values
+# Weight in the data of an edge, as networkx writes it.
+WEIGHTED = re.compile(r"'weight': ([0-9.eE+-]{1,30})")
+# name:TYPE(space), as in the headers of neo4j-admin.
+NEO4J = re.compile(r"([^:]{0,200}):([A-Za-z_]{1,20})(?:\[\])?(?:\(([^()]{0,200})\))?")
+# Types of neo4j-admin's columns that hold ids, relations or labels instead of values.
+IMPORTED = ("id", "start_id", "end_id", "type", "label")
 VALUES = (
     "string",
     "int",
@@ -50,17 +49,10 @@ WORDS = {
     "semicolon": "a semicolon",
     "tab-quoted": "a tab",
 }
-QUOTED = (
-    "comma",
-    "semicolon",
-    "tab-quoted",
-)  # in which names may stand in double quotes, as the csv module writes them
-GUESSED = (
-    "tab",
-    "bar",
-    "comma",
-    "semicolon",
-)  # that first lines are looked at for, the first of equals
+# Formats in which names may be in double quotes, as the csv module writes them.
+QUOTED = ("comma", "semicolon", "tab-quoted")
+# Formats that are tried on the first lines; of equally good ones the first is taken.
+GUESSED = ("tab", "bar", "comma", "semicolon")
 ENDS = (
     *(("head", "tail"), ("subject", "object"), ("source", "target"), ("from", "to")),
     *(("start", "end"), ("entity1", "entity2"), ("entity_1", "entity_2"), ("e1", "e2")),
@@ -87,18 +79,25 @@ RELATIONS = (
     *("property", "type", "~label", "description", "keywords"),
 )
 PARTS = ("head", "relation", "tail")
-SNIFFED = 20  # lines by which the separator is found
-COMPARED = 1000  # lines that a first row is compared with, which may be a header
-COMPARED_CHARACTERS = 1 << 20  # of them
-EDGES = "edges"  # the format of links without relations
-LINKED = "connected_to"  # their relation
+# Number of lines from which the separator is detected.
+SNIFFED = 20
+# Number of lines with which the first row is compared, to find out if it is a header.
+COMPARED = 1000
+# Largest number of characters in these lines.
+COMPARED_CHARACTERS = 1 << 20
+EDGES = "edges"  # format of links without relations
+LINKED = "connected_to"  # relation that they get
 
 
 @dataclass(frozen=True)
 class Opening:
-    """What the first lines of a file say: how it is separated, which columns hold head, relation and tail, where they say or were chosen,
-    whether the first row is a header, of so many columns, up to which line there are no triples, and which columns, by place from 0, speak
-    of the edge, each with its key."""
+    """Layout of a file, as its first lines show it.
+
+    `form` is the name of the separator's format. `columns` are those of head, relation and tail, if
+    they were found or chosen. `header` is the number of columns of the header row, 0 without one.
+    Lines up to number `before` hold no triples. `beside` maps positions of columns, from 0, to the
+    keys of the edge attributes in them.
+    """
 
     form: str
     columns: Columns | None
@@ -108,15 +107,23 @@ class Opening:
 
 
 def read(source: TripleSource) -> Iterator[Triple]:
-    """The triples of a delimited file. Its format is tab, bar, comma, semicolon or tab-quoted; `auto` goes by the first lines.
+    """Yield the triples of a delimited file.
 
-    Only the last three know quotes; in the others a name passes unchanged, spaces included. Blank lines are skipped, and a first line with
-    which Excel names the separator. A first row that names its columns is no triple. By names as `ENDS` and `RELATIONS` have them it says
-    where head, relation and tail are, so that such a file may hold more columns; by others it is known as `core.graph.readers.header` has
-    it, unless the source says whether it is one. The tally says what was decided.
+    The format of the source is tab, bar, comma, semicolon or tab-quoted; with `auto` it is detected
+    from the first lines. Only the last three know quotes. In the others a name is taken unchanged,
+    including spaces. Blank lines are skipped, and so is a first line in which Excel names the
+    separator.
 
-    Raises BadInput, naming file and line, for a missing or empty file, a
-    wrong number of columns, an empty name, bytes that are not UTF-8, and what looks like links without relations.
+    A first row that names its columns is no triple. If the names are in `ENDS` and `RELATIONS`,
+    they give the columns of head, relation and tail, and the file may have more columns. Other
+    headers are detected by `core.graph.readers.header`, unless the source says if there is one. The
+    tally is told of the decisions.
+
+    Raises
+    ------
+    BadInput
+        With file and line, for a missing or empty file, a wrong number of columns, an empty name,
+        bytes that are not UTF-8, and links without relations.
     """
     path = source.path
     check_columns(source.columns)
@@ -156,8 +163,8 @@ def read(source: TripleSource) -> Iterator[Triple]:
             yield one
     if doubled:
         source.tally.note(
-            f"{doubled:,} lines hold names in double quotes, which were taken as part of them. If they are those of CSV, read the file as "
-            "tab-quoted."
+            f"{doubled:,} lines hold names in double quotes, which were taken as part of them. If "
+            "they are those of CSV, read the file as tab-quoted."
         )
     if not found:
         raise BadInput(
@@ -166,7 +173,10 @@ def read(source: TripleSource) -> Iterator[Triple]:
 
 
 def each(source: TripleSource, number: int, triple: Triple) -> Iterator[Triple]:
-    """The triples of a row, several where its cells hold lists written as text."""
+    """Return the triples of a row.
+
+    There are several if its cells hold lists written as text.
+    """
     if not any("[" in name for name in triple):
         return iter((triple,))
     cells = [names_of(name) for name in triple]
@@ -177,9 +187,12 @@ def each(source: TripleSource, number: int, triple: Triple) -> Iterator[Triple]:
 
 
 def read_edges(source: TripleSource) -> Iterator[Triple]:
-    """The links of an edge list without relations, each called `connected_to`: two columns, separated by a tab, a comma, a semicolon or
-    blanks; a third one that is a number is the link's weight, and further ones are not read, which the tally says. Lines that begin with #
-    are comments. Raises BadInput for a line of one column."""
+    """Yield the links of an edge list without relations, with the relation `connected_to`.
+
+    The two columns are separated by a tab, a comma, a semicolon or spaces. A third column that is a
+    number is the weight. Further columns are not read, which the tally is told. Lines that begin
+    with # are comments. Raises BadInput for a line of one column.
+    """
     texts = source.lines()
     first = first_lines(texts)
     _, before = _named_separator(source, first)
@@ -216,7 +229,11 @@ def read_edges(source: TripleSource) -> Iterator[Triple]:
 
 
 def _edges_header(source: TripleSource, rows: list[list[str]]) -> bool:
-    """Whether the first row of an edge list names its columns, which the tally hears: as a person says, by known names, else as it looks."""
+    """Return whether the first row of an edge list names its columns.
+
+    The setting of the source decides first, then known names, then `verdict`. The tally is told of
+    a header.
+    """
     ends = [[cell.strip() for cell in row[:2]] for row in rows if len(row) > 1]
     if not ends or len(rows[0]) < 2 or source.header == NO:
         return False
@@ -228,7 +245,10 @@ def _edges_header(source: TripleSource, rows: list[list[str]]) -> bool:
 
 
 def _weight(row: list[str]) -> str:
-    """The weight in a row of an edge list: the third column where it is a number, or that of networkx's data; empty where it has none."""
+    """Return the weight in a row of an edge list, or an empty text.
+
+    It is the third column if that is a number, or the weight in networkx's data.
+    """
     if len(row) == 3 and NUMBER.fullmatch(row[2].strip()):
         return row[2]
     found = WEIGHTED.search(" ".join(row[2:])[:1000])
@@ -236,7 +256,10 @@ def _weight(row: list[str]) -> str:
 
 
 def _row(text: str, separator: str | None) -> list[str]:
-    """The cells of a line, by a separator or by blanks; none where its quotes do not end."""
+    """Split a line into cells by a separator or by spaces.
+
+    The result is empty if quotes are not closed.
+    """
     if separator is None:
         return text.split()
     try:
@@ -246,7 +269,7 @@ def _row(text: str, separator: str | None) -> list[str]:
 
 
 def check_columns(columns: Columns | None) -> None:
-    """Raises BadInput for columns that are not three different ones."""
+    """Raise BadInput unless the columns are three different numbers from 1."""
     if columns and (len(set(columns)) != 3 or min(columns) < 1):
         raise BadInput(
             "Columns are three different numbers from 1, for head, relation and tail: 1,2,3."
@@ -254,7 +277,7 @@ def check_columns(columns: Columns | None) -> None:
 
 
 def first_lines(texts: Iterator[tuple[int, str]]) -> list[tuple[int, str]]:
-    """The lines by which a file is known, as long as they are few and short."""
+    """Return the lines from which the layout is detected, limited in number and size."""
     found, size = list[tuple[int, str]](), 0
     for number, text in islice(texts, COMPARED):
         found.append((number, text))
@@ -265,7 +288,15 @@ def first_lines(texts: Iterator[tuple[int, str]]) -> list[tuple[int, str]]:
 
 
 def look(source: TripleSource, first: list[tuple[int, str]]) -> Opening:
-    """What the first lines say; the tally is told of a header. Raises BadInput where they can be no triples."""
+    """Detect the layout of a file from its first lines.
+
+    The tally is told of a header.
+
+    Raises
+    ------
+    BadInput
+        If the lines cannot be triples.
+    """
     path, columns = source.path, source.columns
     named, before = _named_separator(source, first)
     first = [line for line in first if line[0] > before]
@@ -288,13 +319,17 @@ def look(source: TripleSource, first: list[tuple[int, str]]) -> Opening:
     beside = _tell_header(source, rows[0], taken)
     if known is None and not source.header:
         source.tally.note(
-            "It is taken for one as no other row is like it; with --header no, or the choice of the first row, it is a triple."
+            "It is taken for one as no other row is like it; with --header no, or the choice of "
+            "the first row, it is a triple."
         )
     return Opening(form, taken, len(rows[0]), first[0][0], beside)
 
 
 def _named_separator(source: TripleSource, first: list[tuple[int, str]]) -> tuple[str, int]:
-    """The form that a first line of Excel names, and the number of that line; empty and 0 without one."""
+    """Return the format that a first line of Excel names, and its number.
+
+    They are empty and 0 if there is no such line.
+    """
     found = (
         EXCEL_SEPARATOR.match(first[0][1])
         if first and source.format in ("auto", *SEPARATORS)
@@ -307,7 +342,11 @@ def _named_separator(source: TripleSource, first: list[tuple[int, str]]) -> tupl
 
 
 def _is_header(source: TripleSource, rows: list[list[str]], columns: Columns) -> bool:
-    """Whether the first row names the columns by no known names: as a person says, else as it looks. Where it may be one, the tally warns."""
+    """Return whether a first row without known names is a header.
+
+    The setting of the source decides first, then `verdict`. If the row may be a header, the tally
+    warns.
+    """
     if source.header:
         return source.header == YES
     cells = [[row[at - 1] for at in columns] for row in rows if len(row) >= max(columns)]
@@ -316,14 +355,17 @@ def _is_header(source: TripleSource, rows: list[list[str]], columns: Columns) ->
     found = verdict(cells[0], cells[1:])
     if found is Verdict.UNSURE:
         source.tally.warn(
-            f"The first row, “{shorten(', '.join(cells[0]), 80)}”, was read as a triple. If it names the columns, say so: --header yes, or "
-            "the choice of the first row."
+            f"The first row, “{shorten(', '.join(cells[0]), 80)}”, was read as a triple. If it "
+            "names the columns, say so: --header yes, or the choice of the first row."
         )
     return found is Verdict.HEADER
 
 
 def _tell_header(source: TripleSource, names: list[str], taken: Columns) -> dict[int, str]:
-    """Tell the tally which columns are taken, by the names in a header; the columns that speak of the edge, as `beside_of` gives them."""
+    """Report the columns that a header names, and return those of edge attributes.
+
+    The latter are as returned by `beside_of`.
+    """
     source.spaces = tuple(
         space_of(names[at - 1]) if at <= len(names) else "" for at in (taken[0], taken[2])
     )  # type: ignore[assignment]
@@ -349,16 +391,21 @@ def _tell_header(source: TripleSource, names: list[str], taken: Columns) -> dict
 
 
 def header_of(row: Sequence[str], rows: Sequence[Sequence[str]] = ()) -> Columns | None:
-    """Where a header says that head, relation and tail are, or None where the row is none.
+    """Return the columns of head, relation and tail that a header names, or None.
 
-    Of several names of ends those that belong together count. Beside two ends a third column without a known name is the relation, where
-    the other `rows` hold words in it rather than numbers.
+    If several names of ends occur, those that form a pair are taken. If there are two ends and a
+    third column without a known name, that column is the relation, provided that the other `rows`
+    hold words in it and not numbers.
 
     >>> from core.graph.readers.delimited import header_of
-    >>> header_of(["id", "Source", "Target", "Type", "Label"]), header_of([":START_ID", ":END_ID", ":TYPE"]), header_of(["Ann", "is", "to"])
-    ((2, 5, 3), (1, 3, 2), None)
-    >>> header_of(["subject", "predicate", "object", "source"]), header_of(["source", "kind", "target"], [["a", "knows", "b"]])
-    ((1, 2, 3), (1, 2, 3))
+    >>> header_of(["id", "Source", "Target", "Type", "Label"])
+    (2, 5, 3)
+    >>> header_of([":START_ID", ":END_ID", ":TYPE"]), header_of(["Ann", "is", "to"])
+    ((1, 3, 2), None)
+    >>> header_of(["subject", "predicate", "object", "source"])
+    (1, 2, 3)
+    >>> header_of(["source", "kind", "target"], [["a", "knows", "b"]])
+    (1, 2, 3)
     """
     columns = [bare_key(column) for column in row]
     ends = _ends_of(columns)
@@ -378,7 +425,10 @@ def header_of(row: Sequence[str], rows: Sequence[Sequence[str]] = ()) -> Columns
 
 
 def _ends_of(columns: Sequence[str]) -> tuple[int, int] | None:
-    """The places, from 1, of the columns of both ends: those that belong together, else the only head and the only tail."""
+    """Return the columns of both ends, from 1, or None.
+
+    They are those of the first known pair of names, else the only head and the only tail.
+    """
     heads, tails = (
         [name for name in names if columns.count(name) == 1] for names in (HEADS, TAILS)
     )
@@ -389,11 +439,15 @@ def _ends_of(columns: Sequence[str]) -> tuple[int, int] | None:
 
 
 def bare_key(cell: str) -> str:
-    """The name of a column in lower case, without the type of its values; `:id` and the like where it says what the column is for Neo4j.
+    """Return the name of a column in lower case, without its type.
+
+    For a column that has a special purpose in Neo4j, it is `:id` and the like.
 
     >>> from core.graph.readers.delimited import bare_key
-    >>> bare_key(" Weight:float "), bare_key("personId:ID(Person)"), bare_key(":START_ID"), bare_key("rdf:type")
-    ('weight', ':id', ':start_id', 'rdf:type')
+    >>> bare_key(" Weight:float "), bare_key("personId:ID(Person)")
+    ('weight', ':id')
+    >>> bare_key(":START_ID"), bare_key("rdf:type")
+    (':start_id', 'rdf:type')
     """
     name = cell.strip().casefold()
     found = NEO4J.fullmatch(name)
@@ -407,8 +461,11 @@ def bare_key(cell: str) -> str:
 
 
 def beside_of(source: TripleSource, names: Sequence[str], taken: Columns) -> dict[int, str]:
-    """The columns, by place from 0, that speak of an edge and are none of those taken for its parts, each with its key; none where they are
-    not wanted."""
+    """Map the positions of columns with edge attributes, from 0, to their keys.
+
+    Columns taken for head, relation and tail are left out. The result is empty if attributes are
+    not wanted.
+    """
     known = {name for names in OF_EDGES.values() for name in names}
     found = {
         at: key
@@ -426,13 +483,19 @@ def beside_of(source: TripleSource, names: Sequence[str], taken: Columns) -> dic
 
 
 def space_of(cell: str) -> str:
-    """The space of ids that a column's name gives, `Person` of `:START_ID(Person)`; empty where it gives none."""
+    """Return the id space in a column's name, such as `Person` in `:START_ID(Person)`.
+
+    It is empty if there is none.
+    """
     found = NEO4J.fullmatch(cell.strip())
     return (found[3] or "").strip() if found else ""
 
 
 def rows_of(source: TripleSource) -> Iterator[Row]:
-    """The rows of a delimited file of any columns, with their line numbers; separated by what makes the most columns of its first line."""
+    """Yield the rows of a delimited file with any columns, and their line numbers.
+
+    If the source names no separator, it is the one that gives the first line the most columns.
+    """
     texts = source.lines()
     first = list(islice(texts, 1))
     if first and EXCEL_SEPARATOR.match(first[0][1]):
@@ -449,14 +512,17 @@ def rows_of(source: TripleSource) -> Iterator[Row]:
 
 
 def _names_ends(row: list[str], columns: Columns) -> bool:
-    """Whether the chosen cells of a line are names of columns."""
+    """Return whether the chosen cells of a row are names of columns."""
     cells = [row[column - 1].strip().casefold() for column in columns if column <= len(row)]
     return len(cells) == 3 and cells[0] in HEADS and cells[2] in TAILS
 
 
 def _refuse_edges(path: FilePath, rows: list[list[str]], has_names: bool) -> None:
-    """Raises BadInput where the rows are links without relations: of two columns named as ends are, unless it has no names;
-    or with a number in the third and ends in the second that begin other rows."""
+    """Raise BadInput if the rows are links without relations.
+
+    This is so for two or three columns named as ends are, unless the file has no header. It is also
+    so if the third column holds numbers and the second holds ends that begin other rows.
+    """
     cells = [[cell.strip() for cell in row] for row in rows]
     ends = [name.casefold() for name in cells[0]]
     named = has_names and _ends_of(ends) is not None and len(ends) in (2, 3)
@@ -468,8 +534,10 @@ def _refuse_edges(path: FilePath, rows: list[list[str]], has_names: bool) -> Non
         and not all(NUMBER.fullmatch(row[1]) for row in cells)
     ):
         raise BadInput(
-            f"{path.name} looks like a list of links without relations{', the third column being a weight' if weighted else ''}. "
-            f"Read it as an edge list (format {EDGES}), or choose the columns of head, relation and tail."
+            f"{path.name} looks like a list of links without relations"
+            f"{', the third column being a weight' if weighted else ''}. "
+            f"Read it as an edge list (format {EDGES}), or choose the columns of head, relation "
+            "and tail."
         )
 
 
@@ -480,40 +548,54 @@ def _cells(text: str, form: str) -> list[str]:
 def triple_of(
     path: FilePath, number: int, row: list[str], form: str, columns: Columns | None
 ) -> Triple:
-    """The triple of a row. Raises BadInput where it has the wrong number of columns or an empty name."""
+    """Return the triple of a row.
+
+    Raises
+    ------
+    BadInput
+        If the row has the wrong number of columns or an empty name.
+    """
     least = max(columns) if columns else 3
     if len(row) < least or (columns is None and len(row) != 3):
         expected = f"expected at least {least}" if columns else "expected 3 (head, relation, tail)"
         raise BadInput(
-            f"{path.name}, line {number}: found {len(row)} column{'s' * (len(row) != 1)}, {expected} "
-            f"separated by {WORDS[form]}: “{shorten(SEPARATORS[form].join(row))}”."
+            f"{path.name}, line {number}: found {len(row)} column{'s' * (len(row) != 1)}, "
+            f"{expected} separated by {WORDS[form]}: “{shorten(SEPARATORS[form].join(row))}”."
             + (" Choose the columns that hold them." if len(row) > 3 and not columns else "")
         )
     triple = tuple(row[column - 1] for column in columns or (1, 2, 3))
     for name, what in zip(triple, PARTS):
         if not name.strip():
             raise BadInput(
-                f"{path.name}, line {number}: the {what} is empty; expected head, relation and tail."
+                f"{path.name}, line {number}: the {what} is empty; expected head, relation and "
+                "tail."
             )
     return triple  # type: ignore[return-value]
 
 
 def form_of(path: FilePath, first: list[tuple[int, str]], columns: Columns | None) -> str:
-    """How the first lines are separated: tab, bar, comma or semicolon. Raises BadInput where no line could be a triple in any of them."""
+    """Detect the separator of the first lines: tab, bar, comma or semicolon.
+
+    Raises
+    ------
+    BadInput
+        If no line could be a triple with any of them.
+    """
     least = max(columns) if columns else 3
     fits = {
         form: sum(_width(text, form, least, columns is None) for _, text in first)
         for form in GUESSED
     }
-    best = max(fits, key=lambda form: fits[form])  # the first of equals
+    best = max(fits, key=lambda form: fits[form])  # of equally good ones the first
     if not fits[best] and first:
         wider = max(GUESSED, key=lambda form: _columns(first[0][1], form))
         if columns or _columns(first[0][1], wider) > 3:
-            return wider  # read so, the line is refused with its columns counted, or its header understood
+            # With this separator, the header is understood, or the error counts the columns.
+            return wider
         number, text = first[0]
         raise BadInput(
-            f"{path.name}, line {number}: expected head, relation and tail separated by tabs, “|”, commas or semicolons, found "
-            f"“{shorten(text)}”."
+            f"{path.name}, line {number}: expected head, relation and tail separated by tabs, “|”, "
+            f"commas or semicolons, found “{shorten(text)}”."
         )
     return best
 
@@ -536,7 +618,10 @@ def _plain_rows(source: TripleSource, texts: Iterator[tuple[int, str]], form: st
 def _quoted_rows(
     source: TripleSource, texts: Iterator[tuple[int, str]], form: str
 ) -> Iterator[Row]:
-    """Rows of a file that knows quotes; a quoted name may run over several lines, the number is then its last line's."""
+    """Yield the rows of a file that knows quotes.
+
+    A quoted name may extend over several lines; the number is then that of the last one.
+    """
     at = size = 0
 
     def numbered() -> Iterator[str]:
@@ -545,7 +630,8 @@ def _quoted_rows(
             at, size = number, size + len(text)
             if size > LONGEST_LINE:
                 raise BadInput(
-                    f"{source.name}, line {number}: a row of more than {size_text(LONGEST_LINE)} is too long."
+                    f"{source.name}, line {number}: a row of more than {size_text(LONGEST_LINE)} "
+                    "is too long."
                 )
             yield text + "\n"
 
@@ -563,11 +649,12 @@ def _quoted_rows(
 
 
 def not_quoted(path: FilePath, line: int, error: csv.Error, form: str) -> BadInput:
-    """What is wrong with a line of a form that knows quotes."""
+    """Return the error for a badly quoted line."""
     called = {"comma": "comma-separated text", "semicolon": "text separated by semicolons"}.get(
         form, "tab-separated text with quoted names"
     )
     mark = {"comma": "commas", "semicolon": "semicolons"}.get(form, "tabs")
     return BadInput(
-        f"{path.name}, line {line}: not {called} ({error}); expected head, relation, tail, with names that hold {mark} in double quotes."
+        f"{path.name}, line {line}: not {called} ({error}); expected head, relation, tail, with "
+        f"names that hold {mark} in double quotes."
     )

@@ -1,4 +1,4 @@
-"""What the triples of a file come to, said before a graph is built of them."""
+"""Summary of a file's triples, shown before a graph is built."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from core.errors import shorten
 from core.languages.spelling import fold
 
 Triple = tuple[str, str, str]
-NUMBERED = 0.75  # of the entities are called by numbers where they may well be ids
+# Share of entities with numbers as names from which on these are probably ids.
+NUMBERED = 0.75
 
 
 def looked_at(triples: Iterable[Triple], whole: bool, numbers: bool = False) -> list[str]:
-    """Sentences on triples: how many they are, of how many entities and relations; of the beginning of a file unless `whole`. Where most
-    entities are called by numbers, which `numbers` says to be meant so, how they get names; and which names are one but for case, blanks
-    and apostrophes, as each of them becomes an entity.
+    """Return sentences about triples, their numbers of entities and relations, and possible
+    problems.
+
+    The problems are entities whose names seem to be ids, unless `numbers` says that they are names,
+    and entities whose names differ by case, spaces and apostrophes alone, since each becomes an
+    entity of its own. `whole` is False if the triples are only the beginning of a file.
 
     >>> from core.graph.readers.first_look import looked_at
     >>> looked_at([("1", "acted in", "2"), ("1", "acted in", "3")], whole=True)[0]
@@ -40,13 +44,17 @@ def looked_at(triples: Iterable[Triple], whole: bool, numbers: bool = False) -> 
         and sum(name.isdigit() for name in entities) >= NUMBERED * len(entities)
     ):
         found.append(
-            "Entities are called by numbers, and questions find them by names: add the table of nodes that has these, if there is one."
+            "Entities are called by numbers, and questions find them by names: add the table of "
+            "nodes that has these, if there is one."
         )
     return found + _alike(entities)
 
 
 def _alike(entities: Iterable[str]) -> list[str]:
-    """A sentence on entities whose names are one but for case, blanks and apostrophes; none where there are none."""
+    """Return a sentence about entities whose names differ by case, spaces and apostrophes alone.
+
+    The list is empty if there are none.
+    """
     spellings: dict[str, list[str]] = {}
     for name in entities:
         spellings.setdefault(" ".join(fold(name).split()), []).append(name)
@@ -56,5 +64,6 @@ def _alike(entities: Iterable[str]) -> list[str]:
     others = sum(len(names) - 1 for names in several)
     pairs = " and ".join(f"“{shorten(name, 40)}”" for name in several[0][:2])
     return [
-        f"Entities that differ from another by case, blanks or typography alone: {others:,}, such as {pairs}. Each is its own entity."
+        f"Entities that differ from another by case, blanks or typography alone: {others:,}, such "
+        f"as {pairs}. Each is its own entity."
     ]

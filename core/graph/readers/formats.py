@@ -1,4 +1,7 @@
-"""The formats of files of triples: one table, which the command, the page and both builders read."""
+"""Table of the file formats of triples.
+
+The command line, the page and both builders use it.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +26,12 @@ AUTO = "auto"
 def triples_in_blocks(
     read: Callable[[TripleSource], Iterator[Triple]], source: TripleSource, place: Place, size: int
 ) -> Iterator[Block]:
-    """The triples that `read` gives from a place on, in blocks of about `size` bytes of text. A place counts triples: those before it are
-    read again and passed over, without a second count of what was left out among them."""
-    from core.graph.readers.blocks import Place, packed  # they bring numba
+    """Yield the triples of `read` from a position on, in blocks.
+
+    A block has about `size` bytes of text. The position counts triples. Those before it are read
+    again and skipped, without counting their bad lines a second time.
+    """
+    from core.graph.readers.blocks import Place, packed  # they import numba
 
     tally, source.tally = source.tally, Tally(source.tally.skips)
     triples = read(source)
@@ -63,14 +69,17 @@ def _term_blocks(source: TripleSource, place: Place, size: int) -> Iterator[Bloc
 
 @dataclass(frozen=True)
 class Format:
-    """A format of files of triples.
+    """A file format of triples.
 
-    `read` gives the triples of a source in the order of the file; for a fault it raises what `TripleSource.bad` returns to it, or passes
-    over the line where that returns nothing. `in_blocks` gives the same triples from a place on, in blocks of bytes; a format without one
-    of its own has its triples put into blocks. `delimited`: lines of columns, which can be chosen, and may be numbers; of a `table` they
-    can be chosen too. `terms`: parts in blocks are terms of RDF, which get readable names once all are known.
+    `read` yields the triples of a source in the order of the file. A bad line is passed to
+    `TripleSource.bad`, which raises an error or lets the reader skip the line. `in_blocks` yields
+    the same triples from a position on, in blocks of bytes; without it, blocks are made from the
+    triples of `read`. `delimited` formats have lines of columns, which can be chosen, and in which
+    names may be numbers. The columns of a `table` can be chosen, too. With `terms`, the parts in
+    blocks are RDF terms, which get readable names when all are known.
 
-    `tools` write it, those with a version in tests; `taken` and `left` say what of it becomes part of the graph and what does not.
+    `tools` are programs that write the format; those with a version are tested. `taken` and `left`
+    describe which contents become part of the graph and which do not.
     """
 
     title: str
@@ -85,8 +94,16 @@ class Format:
     left: str = ""
 
     def blocks(self, source: TripleSource, place: Place, size: int) -> Iterator[Block]:
-        """The triples from a place on, in blocks of about `size` bytes of text, their ends called by the source's tables of nodes. Raises
-        BadInput as `read` does."""
+        """Yield the triples from a position on, in blocks.
+
+        A block has about `size` bytes of text. The ends of edges are named by the source's tables
+        of nodes.
+
+        Raises
+        ------
+        BadInput
+            As `read` does.
+        """
         if source.nodes:
             return triples_in_blocks(
                 lambda one: named(one, ((one, triple) for triple in self.read(one))),
@@ -175,7 +192,8 @@ FORMATS: dict[str, Format] = {
         "GraphML",
         graphml.read,
         ".graphml",
-        tools="networkx 3.6.1, igraph 1.0.0, yEd, Gephi, Cytoscape, Neo4j APOC, LightRAG, nano-graphrag",
+        tools="networkx 3.6.1, igraph 1.0.0, yEd, Gephi, Cytoscape, Neo4j APOC, LightRAG, "
+        "nano-graphrag",
         left="positions, colours, nodes without edges; hyperedges stop the reading",
     ),
     "gexf": _network("GEXF", networks.read_gexf, ".gexf", tools="networkx 3.6.1, Gephi"),
@@ -213,7 +231,8 @@ FORMATS: dict[str, Format] = {
         "JSON: rows of triples, nodes and links, question rows with a graph each",
         (".json", ".jsonl"),
         json_graphs.read,
-        tools="networkx 3.6.1, D3, Cytoscape.js, vis.js, JSON Graph Format, Neo4j APOC, Memgraph, HippoRAG's OpenIE, RoG",
+        tools="networkx 3.6.1, D3, Cytoscape.js, vis.js, JSON Graph Format, Neo4j APOC, Memgraph, "
+        "HippoRAG's OpenIE, RoG",
         taken=f"triples of rows; of nodes and links also {BESIDE}",
         left="other keys, entities without triples",
     ),
@@ -233,19 +252,27 @@ BY_FIRST_LINES = _columns("Delimited text, by its first lines")
 
 
 def format_named(name: str) -> Format:
-    """The format of a name as `format_of` gives it."""
+    """Return the format with a name returned by `format_of`."""
     return BY_FIRST_LINES if name == AUTO else FORMATS[name]
 
 
 def format_of(path: FilePath, name: str) -> str:
-    """The name of the format that a file is read in: for `auto` that of its suffix, and `auto` where its first lines have to say. Raises
-    BadInput for an unknown one."""
+    """Return the name of the format in which a file is read.
+
+    For `auto`, the suffix decides; if it does not, the result is `auto`, and the first lines decide
+    later.
+
+    Raises
+    ------
+    BadInput
+        If the format is unknown.
+    """
     if name == AUTO:
         suffix = bare_suffix(path)
         found = next((known for known, one in FORMATS.items() if suffix in one.suffixes), AUTO)
         if found == AUTO and suffix in ADVICE:
             raise BadInput(f"{path.name} is not read. {ADVICE[suffix]}")
-        # spreadsheets of some languages write semicolons into such files
+        # In some languages, spreadsheets write semicolons into such files.
         return AUTO if found == "comma" else found
     if name not in FORMATS:
         raise BadInput(f"There is no format “{name}” of triples.{nearest(name, FORMATS)}")
@@ -253,7 +280,10 @@ def format_of(path: FilePath, name: str) -> str:
 
 
 def format_list() -> str:
-    """The formats by name, each with its title and suffixes: tab (Tab-separated text, .tsv .tab), ..."""
+    """Return the formats by name, with titles and suffixes.
+
+    The text begins with: tab (Tab-separated text, .tsv .tab), ...
+    """
     return ", ".join(
         f"{name} ({', '.join(filter(None, (one.title, ' '.join(one.suffixes))))})"
         for name, one in FORMATS.items()

@@ -1,4 +1,7 @@
-"""Triples of GraphML files: each edge is one, its nodes and relation called by their labels. Parsed by lxml."""
+"""Reader of triples in GraphML files, parsed by lxml.
+
+Each edge is a triple. Nodes and relations are named by their labels.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ from core.io.files import Source, Unpacked, opened, size_text
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-NODE_LABELS = ("label", "name", "title")  # attributes that may call a node, the first that is there
+# Attributes that give a node its name; the first one that exists is used.
+NODE_LABELS = ("label", "name", "title")
 EDGE_LABELS = (
     "relation",
     "edge label",
@@ -30,12 +34,13 @@ EDGE_LABELS = (
 )
 READ_OF_NODES = frozenset(name for names in OF_NODES.values() for name in names)
 READ_OF_EDGES = frozenset(name for names in OF_EDGES.values() for name in names)
-# yEd's elements within data, by the attribute whose place they take
+# Elements of yEd within data, and the attribute that each replaces.
 DRAWN = {"NodeLabel": "label", "EdgeLabel": "label"}
-SAID = 12  # attributes that a note names, at most
-NO_RELATION = "connected_to"  # the relation of an edge that names none
-DEEPEST = 64  # elements within elements
-# bytes of a name, an attribute, a text or a comment; the parser takes the square of their length
+SAID = 12  # largest number of attributes in a note
+NO_RELATION = "connected_to"  # relation of an edge that has none
+DEEPEST = 64  # largest depth of nested elements
+# Largest size in bytes of a name, an attribute, a text or a comment. The parser takes time in
+# proportion to the square of their length.
 LONGEST = 1 << 20
 PARSING = dict(
     resolve_entities=False,
@@ -48,17 +53,25 @@ PARSING = dict(
 
 
 def read(source: TripleSource) -> Iterator[Triple]:
-    """The edges of a GraphML file, in its order, as (source, relation, target).
+    """Yield the edges of a GraphML file, in its order, as (source, relation, target).
 
-    A node is called by its attribute label, name or title, else by its id, without quotation marks around it (nano-graphrag); nodes that
-    share a label are told apart by their ids, `Paris (n7)`. An edge's relation is its attribute relation, edge label (Gephi), label,
-    predicate, interaction (Cytoscape), type, keywords (LightRAG) or name, else `connected_to`; labels are also taken from yEd's
-    drawings, and from where Neo4j's APOC writes them. Types, descriptions, keywords and weights are given to the source's attributes.
+    A node is named by its attribute label, name or title, else by its id, without surrounding
+    quotation marks (nano-graphrag). Nodes with the same label are distinguished by their ids,
+    `Paris (n7)`. The relation of an edge is its attribute relation, edge label (Gephi), label,
+    predicate, interaction (Cytoscape), type, keywords (LightRAG) or name, else `connected_to`.
+    Labels are also taken from yEd's drawings, and from the places in which Neo4j's APOC writes
+    them. Types, descriptions, keywords and weights go to the source's attributes.
 
-    The tally says what was taken how, and which attributes were not read. An undirected edge is read from source to target. Attribute names
-    count, case aside; defaults of keys hold. Entities are not expanded: a file that declares some is refused. All nodes and edges are held
-    in memory until the file has ended. Raises BadInput, naming file and line, for what is not GraphML, an edge to an unknown node, and
-    hyperedges.
+    The tally is told which attributes were used and which were not read. An undirected edge is read
+    from source to target. The case of attribute names is ignored, and defaults of keys apply.
+    Entities are not expanded: a file that declares some is refused. All nodes and edges are held in
+    memory until the end of the file.
+
+    Raises
+    ------
+    BadInput
+        With file and line, for a file that is not GraphML, an edge to an unknown node, and
+        hyperedges.
     """
     found = _Found(source.name)
     with source.opened_raw() as unpacked:
@@ -69,8 +82,18 @@ def read(source: TripleSource) -> Iterator[Triple]:
 def attributed(
     file: Source,
 ) -> tuple[dict[str, dict[str, str]], list[tuple[str, str, dict[str, str]]]]:
-    """The nodes of a GraphML file by id, and its edges as source and target, each with all its attributes by name in small letters.
-    Raises BadInput as `read` does."""
+    """Return the nodes and edges of a GraphML file with all their attributes.
+
+    Returns
+    -------
+    The attributes of each node by id, and the edges as (source, target, attributes). Names of
+    attributes are in lower case.
+
+    Raises
+    ------
+    BadInput
+        As `read` does.
+    """
     found = _Attributed(file.name)
     with opened(file) as unpacked:
         _parse(unpacked, found)
@@ -87,12 +110,16 @@ def _parse(unpacked: Unpacked, found: _Found) -> None:
             found.start(element) if event == "start" else found.end(element)
     except XMLSyntaxError as error:
         raise BadInput(
-            f"{found.file}, line {error.lineno or 1}: not XML ({shorten(error.msg or 'it is empty')})."
+            f"{found.file}, line {error.lineno or 1}: not XML "
+            f"({shorten(error.msg or 'it is empty')})."
         ) from None
 
 
 class _Pieces:
-    """A file's bytes as the parser reads them. Reading raises BadInput where more than `LONGEST` came `since` the last element."""
+    """The bytes of a file for the parser, limited between elements.
+
+    Reading raises BadInput if more than `LONGEST` bytes came `since` the last element.
+    """
 
     def __init__(self, source: Unpacked):
         self._source, self.since = source, 0
@@ -103,41 +130,45 @@ class _Pieces:
         self.since += len(data)
         if self.since > LONGEST:
             raise BadInput(
-                f"{self._source.name}, line {self._source.line + 1}: more than {size_text(LONGEST)} without the beginning or end of an "
-                "element; names, attributes, texts and comments must be shorter."
+                f"{self._source.name}, line {self._source.line + 1}: more than "
+                f"{size_text(LONGEST)} without the beginning or end of an element; names, "
+                "attributes, texts and comments must be shorter."
             )
         return data
 
 
 @dataclass
 class _Found:
-    """What a file holds, filled while it is parsed."""
+    """Contents of a file, collected while it is parsed."""
 
     file: str
-    nodes: dict[str, str] = field(default_factory=dict)  # id -> label, or empty
-    # source, relation, target, line
+    nodes: dict[str, str] = field(default_factory=dict)  # id -> label, may be empty
+    # (source, relation, target, line).
     edges: list[tuple[str, str, str, int]] = field(default_factory=list)
-    # id -> what is said of it, and its label's key
+    # Id -> attributes of the node, and the key of its label.
     of_nodes: dict[str, tuple[dict[str, str], str]] = field(default_factory=dict)
-    # place in `edges` -> the same
+    # Position in `edges` -> attributes of the edge, and the key of its label.
     of_edges: dict[int, tuple[dict[str, str], str]] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)  # key id -> attribute name
     # (node | edge, attribute name) -> value
     defaults: dict[tuple[str, str], str] = field(default_factory=dict)
-    # of the nodes and edges we are in: attribute name -> value
+    # For each open node or edge element: attribute name -> value.
     data: list[dict[str, str]] = field(default_factory=list)
     depth: int = 0
-    # how often each was taken
+    # Number of times that each attribute was used as a label.
     labels: dict[str, Counter[str]] = field(
         default_factory=lambda: {"node": Counter(), "edge": Counter()}
     )
-    # how often each was there
+    # Number of times that each attribute occurred.
     seen: dict[str, Counter[str]] = field(
         default_factory=lambda: {"node": Counter(), "edge": Counter()}
     )
 
     def start(self, element: _Element) -> None:
-        """Takes an element's attributes; refuses what is not read, before more of it is taken in."""
+        """Take the attributes of an element.
+
+        Elements that are not supported raise an error here, before more of them is read.
+        """
         name = _name(element)
         if not self.depth:
             self._root(element)
@@ -154,7 +185,7 @@ class _Found:
             self.data.append({"label": label} if label else {})
 
     def end(self, element: _Element) -> None:
-        """Takes what an element holds, then drops it and what stands before it."""
+        """Take the contents of an element, then free it and its preceding siblings."""
         name, text = _name(element), " ".join((element.text or "").split())
         self.depth -= 1
         if name == "data" and self.data and text:
@@ -205,7 +236,7 @@ class _Found:
     def _beside(
         self, of: str, wanted: frozenset[str], data: dict[str, str], used: str
     ) -> dict[str, str]:
-        """What the data or the defaults of keys say beside the label."""
+        """Return the attributes other than the label, including defaults of keys."""
         defaults = {
             name: text
             for (each, name), text in self.defaults.items()
@@ -218,7 +249,10 @@ class _Found:
         }
 
     def _label(self, of: str, names: tuple[str, ...], data: dict[str, str]) -> tuple[str, str]:
-        """The first of the named attributes that the data or the defaults of keys give, and its name; both empty where none does."""
+        """Return the first existing attribute of `names` and its name, including defaults of keys.
+
+        Both are empty if there is none.
+        """
         self.seen[of].update(data.keys())
         for name in names:
             value = data.get(name) or self.defaults.get((of, name))
@@ -228,14 +262,17 @@ class _Found:
         return "", ""
 
     def ignored(self, of: str, wanted: bool) -> list[str]:
-        """The attributes of nodes or edges that are not read."""
+        """Return the attributes of nodes or edges that are not read."""
         read = (READ_OF_NODES if of == "node" else READ_OF_EDGES) if wanted else ()
         return [
             name for name, _ in self.seen[of].most_common() if name not in (*self.labels[of], *read)
         ]
 
     def sentences(self, wanted: bool) -> Iterator[str]:
-        """What was taken how, and what was not read; `wanted` says whether more than labels was."""
+        """Yield sentences about the attributes used as names and those that were not read.
+
+        `wanted` is True if other attributes than labels were taken.
+        """
         called = {
             of: " or ".join(f"“{name}”" for name, _ in taken.most_common())
             for of, taken in self.labels.items()
@@ -267,7 +304,7 @@ class _Found:
 
 @dataclass
 class _Attributed(_Found):
-    """What a file holds, with all attributes of its nodes and edges."""
+    """Contents of a file with all attributes of its nodes and edges."""
 
     about: dict[str, dict[str, str]] = field(default_factory=dict)
     links: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
@@ -285,7 +322,7 @@ class _Attributed(_Found):
 
 
 def _name(element: _Element) -> str:
-    """An element's name without its namespace."""
+    """Return the name of an element without its namespace."""
     return str(element.tag).rsplit("}", 1)[-1]
 
 

@@ -1,4 +1,7 @@
-"""Triples of GraphSON, TinkerPop's JSON: a vertex a line with its outgoing edges, or one object of vertices and edges, typed or not."""
+"""Reader of triples in GraphSON, TinkerPop's JSON, typed or untyped.
+
+A file has one vertex with its outgoing edges per line, or one object of vertices and edges.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from core.graph.readers.json_graphs import Row, links
 from core.graph.readers.source import Triple, TripleSource
 from core.io.json_rows import numbered_rows
 
-# of versions 1, 2 and 3
+# Names of keys in versions 1, 2 and 3.
 KEYS = {
     "_id": "id",
     "_outV": "source",
@@ -22,8 +25,16 @@ KEYS = {
 
 
 def read(source: TripleSource) -> Iterator[Triple]:
-    """The edges of a GraphSON file of version 1, 2 or 3, as `core.graph.readers.json_graphs.links` names them; a vertex is called by its
-    property name, and its label is its type. Raises BadInput for what is none."""
+    """Yield the edges of a GraphSON file of version 1, 2 or 3.
+
+    They are named as by `core.graph.readers.json_graphs.links`. A vertex is named by its property
+    name, and its label is its type.
+
+    Raises
+    ------
+    BadInput
+        If the file is not GraphSON.
+    """
     nodes, edges = list[Row](), list[Row]()
     for number, where, row in numbered_rows(
         source.text, source.watch, source.most, (), single=True
@@ -43,7 +54,8 @@ def read(source: TripleSource) -> Iterator[Triple]:
                 "no vertex",
                 number,
                 BadInput(
-                    f"{source.name}, {where}: expected a vertex of GraphSON, with an “id” and “outE”."
+                    f"{source.name}, {where}: expected a vertex of GraphSON, with an “id” and "
+                    "“outE”."
                 ),
             )
     yield from links(source, nodes, edges)
@@ -54,11 +66,13 @@ def _listed(value: Any) -> list[Any]:
 
 
 def plain(value: Any) -> Any:
-    """A value without the types that versions 2 and 3 write around it.
+    """Return a value without the type information of versions 2 and 3.
 
     >>> from core.graph.readers.graphson import plain
-    >>> plain({"id": {"@type": "g:Int32", "@value": 1}, "of": {"@type": "g:Map", "@value": ["a", {"@type": "g:List", "@value": [2]}]}})
-    {'id': 1, 'of': {'a': [2]}}
+    >>> plain({"id": {"@type": "g:Int32", "@value": 1}})
+    {'id': 1}
+    >>> plain({"@type": "g:Map", "@value": ["a", {"@type": "g:List", "@value": [2]}]})
+    {'a': [2]}
     """
     if isinstance(value, list):
         return [plain(one) for one in value]
@@ -73,7 +87,10 @@ def plain(value: Any) -> Any:
 
 
 def _vertex(vertex: Row) -> Row:
-    """A vertex as a node with its properties, the first value of each; its label is the type."""
+    """Return a vertex as a node with the first value of each property.
+
+    Its label becomes its type.
+    """
     found = {
         KEYS.get(key, key): value
         for key, value in vertex.items()
@@ -104,7 +121,7 @@ def _edge(edge: Row) -> Row:
 
 
 def _outgoing(vertex: Row) -> list[Row]:
-    """The edges that leave a vertex, each with its relation as `label`."""
+    """Return the edges that leave a vertex, each with its relation as `label`."""
     out = vertex.get("outE")
     if not isinstance(out, Mapping):
         return []

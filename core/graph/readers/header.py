@@ -1,4 +1,4 @@
-"""Recognition of a first row that names columns, by what tells it from all other rows."""
+"""Detection of a header row by its differences from all other rows."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ YES, NO = "yes", "no"
 PARTS_OF_NAMES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+|[A-Z]")
 BETWEEN_WORDS = re.compile(r"\w[_.]\w|\w\(|[a-z][A-Z]")  # as in source_id, n.name, type(r), nodeId
 UNSPACED = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL"})
-NUMBERS = ("01", "12", "ab", "ij", "mn", "nm", "uv", "xy")  # that tell two columns of ends apart
+# Pairs of signs that number the two columns of ends, as in node1 and node2.
+NUMBERS = ("01", "12", "ab", "ij", "mn", "nm", "uv", "xy")
 
 
 class Verdict(Enum):
-    """Whether a first row names the columns."""
+    """Result of the detection of a header row."""
 
     HEADER = "header"
     UNSURE = "unsure"
@@ -27,14 +28,21 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Rule:
-    """A header has all features of `has`; of at least `rows` other rows none has all features of one of `lacked`."""
+    """A rule that a header row fulfils.
+
+    The first row has all features of `has`. Of at least `rows` other rows, none has all features of
+    any set in `lacked`.
+    """
 
     has: frozenset[str]
     lacked: tuple[frozenset[str], ...]
     rows: int
 
     def fits(self, first: frozenset[str], others: Sequence[frozenset[str]]) -> bool:
-        """Whether the features of the first row and of the others are those of a header."""
+        """Return whether the features of the rows fulfil the rule.
+
+        `first` are those of the first row, `others` those of the other rows.
+        """
         return (
             len(others) >= self.rows
             and self.has <= first
@@ -46,8 +54,9 @@ def _rule(has: str, *lacked: str, rows: int) -> Rule:
     return Rule(frozenset(has.split()), tuple(frozenset(one.split()) for one in lacked), rows)
 
 
-# The bounds come from the triple files at hand: of 42,000 windows of them for each number of rows, whose first row is a triple,
-# at most 4 are taken for a header, and no file's first row is.
+# The bounds were chosen on the triple files at hand. Of them, 42,000 windows that begin with a
+# triple were tested for each number of rows. At most 4 are taken for having a header, and no file's
+# first row is.
 HEADERS = (
     _rule("alone numbered", "numbered", rows=1),
     _rule("alone letter", "letter", rows=1),
@@ -68,13 +77,17 @@ MAYBE = (
 
 
 def verdict(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Verdict:
-    """Whether a first row names the columns that hold head, relation and tail, or the two ends of links.
+    """Decide whether a first row is a header.
 
-    Nothing is known of names: a header's cells are in no other row, and it is written as no other row is.
+    A header names the columns of head, relation and tail, or of the two ends of links. No names are
+    known in advance. The cells of a header occur in no other row, and it is written differently
+    from all other rows.
 
     >>> from core.graph.readers.header import verdict
-    >>> verdict(["arg1", "rel", "arg2"], [["Ann", "is", "kind"]]), verdict(["Bo", "is", "Al"], [["Al", "is", "kind"]])
-    (<Verdict.HEADER: 'header'>, <Verdict.TRIPLE: 'triple'>)
+    >>> verdict(["arg1", "rel", "arg2"], [["Ann", "is", "kind"]])
+    <Verdict.HEADER: 'header'>
+    >>> verdict(["Bo", "is", "Al"], [["Al", "is", "kind"]])
+    <Verdict.TRIPLE: 'triple'>
     """
     ends = Counter(end for row in (first, *rows) for end in {row[0].casefold(), row[-1].casefold()})
     relations = Counter(row[1].casefold() for row in (first, *rows) if len(row) > 2)
@@ -90,7 +103,7 @@ def verdict(first: Sequence[str], rows: Sequence[Sequence[str]]) -> Verdict:
 
 
 def _features(row: Sequence[str], ends: Counter[str], relations: Counter[str]) -> frozenset[str]:
-    """What may tell a row from the others, in words that the rules use."""
+    """Return the features of a row, as named in the rules."""
     cells = [cell.strip() for cell in row]
     head, tail = cells[0], cells[-1]
     differing = _differing(head, tail)
@@ -113,7 +126,10 @@ def _features(row: Sequence[str], ends: Counter[str], relations: Counter[str]) -
 
 @lru_cache(1 << 12)
 def _differing(head: str, tail: str) -> str:
-    """The two parts in which two names differ, one behind the other, where all other parts are the same; else empty."""
+    """Return the two parts in which two names differ, joined.
+
+    The result is empty unless exactly one part differs.
+    """
     left, right = _parts(head), _parts(tail)
     if len(left) != len(right) or len(left) < 2:
         return ""
@@ -122,7 +138,7 @@ def _differing(head: str, tail: str) -> str:
 
 
 def _parts(name: str) -> list[str]:
-    """The words and numbers of a name; the signs of a script that is written without blanks."""
+    """Split a name into words and numbers; scripts without spaces into single signs."""
     found: list[str] = []
     for part in PARTS_OF_NAMES.findall(name):
         found += part if _scripts(part) & UNSPACED else [part.casefold()]
@@ -131,7 +147,10 @@ def _parts(name: str) -> list[str]:
 
 @lru_cache(1 << 14)
 def _scripts(text: str) -> frozenset[str]:
-    """The scripts of the letters of a text, by the first word of their names in Unicode."""
+    """Return the scripts of a text's letters.
+
+    A script is the first word of the letters' names in Unicode.
+    """
     return frozenset(
         unicodedata.name(sign, "").partition(" ")[0] for sign in text if sign.isalpha()
     )

@@ -1,4 +1,7 @@
-"""Triples of JSON: rows that hold a triple or a graph each, graphs as nodes and links, and files of open information extraction."""
+"""Reader of triples in JSON.
+
+Rows of triples or graphs, nodes and links, and OpenIE files are read.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +20,30 @@ from core.graph.readers.source import Triple, TripleSource
 from core.io.files import size_text
 from core.io.json_rows import HOLDS_ROWS, beginning, numbered_rows
 
-WHOLE = 1 << 28  # bytes of a file with nodes and links, which is read at once
-EXTRACTED = "extracted_triples"  # what OpenIE gives of a passage, as HippoRAG writes it
-IDS = ("id", "key", "_id", "name", "label")  # of nodes, the first that is there
-LINKS = ("links", "edges", "rels", "relationships")  # keys of the links of one object with nodes
+# Largest size in bytes of a file with nodes and links, which is read at once.
+WHOLE = 1 << 28
+EXTRACTED = "extracted_triples"  # triples of a passage by OpenIE, as HippoRAG writes them
+IDS = ("id", "key", "_id", "name", "label")  # of nodes; the first one that exists is used
+LINKS = ("links", "edges", "rels", "relationships")  # keys of the links in an object with nodes
 READ = (
-    "rows with head, relation and tail; rows with a “graph” of [head, relation, tail]; one object with “nodes” and “links” or “edges” "
-    "(networkx, D3, Cytoscape.js, vis.js); HippoRAG's file of OpenIE, with “docs”"
+    "rows with head, relation and tail; rows with a “graph” of [head, relation, tail]; one object "
+    "with “nodes” and “links” or “edges” (networkx, D3, Cytoscape.js, vis.js); HippoRAG's file of "
+    "OpenIE, with “docs”"
 )
 Row = Mapping[str, Any]
 
 
 def read(source: TripleSource) -> Iterator[Triple]:
-    """The triples of a JSON file, in its order: of rows (one a line, an array, or an object that holds one) that have a head, a relation
-    and a tail under one of their usual names, a `graph` of triples, or HippoRAG's `extracted_triples`; the links of one object that
-    has nodes; or nodes and relationships as APOC exports them, a row each. A link's relation is its relation, label, predicate, interaction,
-    type, keywords or name, else `connected_to`. The tally says what was taken how. Raises BadInput for what is none of these."""
+    """Yield the triples of a JSON file, in its order.
+
+    Rows may be one per line, an array, or an object that holds one. These forms are read:
+    - rows with head, relation and tail under one of their usual names;
+    - rows with a `graph` of triples, or with HippoRAG's `extracted_triples`;
+    - one object with nodes and links, or nodes and relationships in rows, as APOC exports them.
+
+    The relation of a link is its relation, label, predicate, interaction, type, keywords or name,
+    else `connected_to`. The tally is told which keys were used. Raises BadInput for other forms.
+    """
     whole = _whole(source)
     if whole is not None:
         yield from links(source, *whole)
@@ -61,13 +72,26 @@ def read(source: TripleSource) -> Iterator[Triple]:
 
 
 def row_triples(name: str, where: str, row: Row) -> list[Triple]:
-    """The triples of a row's `graph`, none where it has none. Raises BadInput naming file and place where it is no list of
-    three texts each."""
+    """Return the triples of a row's `graph`.
+
+    There are none if the row has no graph.
+
+    Raises
+    ------
+    BadInput
+        With file and position, if it is not a list of three texts each.
+    """
     return _list_of(name, where, row, "graph")
 
 
 def _of_row(source: TripleSource, where: str, row: Row) -> tuple[Iterable[Triple], bool]:
-    """The triples of a row, and whether it is one of those that have some. Raises BadInput."""
+    """Return the triples of a row, and whether the row has a known form.
+
+    Raises
+    ------
+    BadInput
+        If a part of a triple is missing.
+    """
     if "graph" in row:
         return row_triples(source.name, where, row), True
     if EXTRACTED in row:
@@ -76,7 +100,8 @@ def _of_row(source: TripleSource, where: str, row: Row) -> tuple[Iterable[Triple
     if keys is None:
         return [], "question" in row
     source.tally.note(
-        f"Each row is a triple: head from “{keys[0]}”, relation from “{keys[1]}”, tail from “{keys[2]}”."
+        f"Each row is a triple: head from “{keys[0]}”, relation from “{keys[1]}”, tail from "
+        f"“{keys[2]}”."
     )
     names = tuple(names_in(row[key]) for key in keys)
     if not all(names):
@@ -90,14 +115,20 @@ def _of_row(source: TripleSource, where: str, row: Row) -> tuple[Iterable[Triple
 def _with_attributes(
     source: TripleSource, triples: Iterable[Triple], row: Row, keys: Sequence[str]
 ) -> Iterator[Triple]:
-    """Triples of a row, of each of which the source hears what the row says beside its `keys`."""
+    """Yield the triples of a row, and pass its attributes to the source.
+
+    The `keys` of the triple itself are left out.
+    """
     for triple in triples:
         source.attributes.edge(_folded(row), *(key.casefold() for key in keys))
         yield triple
 
 
 def names_in(value: Any) -> list[str]:
-    """The names that a cell holds: that of a value, or those of a list of values, also as text."""
+    """Return the names in a cell.
+
+    The cell may hold a value, a list, or a list written as text.
+    """
     values = value if isinstance(value, list) else [value]
     if isinstance(value, str) and "[" in value:
         values = names_of(value)
@@ -105,12 +136,18 @@ def names_in(value: Any) -> list[str]:
 
 
 def _name(value: Any) -> str:
-    """A part of a triple as text: the name of an object, else any value as it is written."""
+    """Return a part of a triple as text.
+
+    It is the name of an object, or the value itself.
+    """
     return _text(value) if isinstance(value, Mapping | str) else "" if value is None else str(value)
 
 
 def triple_keys(row: Row) -> tuple[str, str, str] | None:
-    """The keys of a row's head, relation and tail; None where it lacks one."""
+    """Return the keys of a row's head, relation and tail, or None.
+
+    It is None if one of them is missing.
+    """
     folded = {str(key).casefold(): key for key in row}
     found = [
         next((folded[name] for name in names if name in folded), None)
@@ -120,12 +157,15 @@ def triple_keys(row: Row) -> tuple[str, str, str] | None:
 
 
 def _folded(row: Row) -> dict[str, Any]:
-    """A row with its keys in lower case."""
+    """Return a row with its keys in lower case."""
     return {str(key).casefold(): value for key, value in row.items()}
 
 
 def _text(value: Any) -> str:
-    """A part of a triple as text: a text, a number, or the name of an object; empty for another."""
+    """Return a text, a number or the name of an object as text.
+
+    Other values give an empty text.
+    """
     if isinstance(value, Mapping):
         value = next((value[key] for key in (*NODE_LABELS, *IDS) if key in value), "")
     if isinstance(value, str | int | float) and not isinstance(value, bool):
@@ -139,7 +179,8 @@ def _list_of(name: str, where: str, row: Row, key: str) -> list[Triple]:
     for triple in graph if isinstance(graph, list) else [graph]:
         if not _is_triple(triple):
             raise BadInput(
-                f"{name}, {where}: “{key}” should be a list of [head, relation, tail], three texts each."
+                f"{name}, {where}: “{key}” should be a list of [head, relation, tail], three texts "
+                "each."
             )
         found.append((triple[0], triple[1], triple[2]))
     return found
@@ -154,7 +195,10 @@ def _is_triple(parts: Any) -> bool:
 
 
 def _extracted(source: TripleSource, triples: Any) -> list[Triple]:
-    """The triples that a model extracted from a passage; those of other lengths, as models write them now and then, are left out."""
+    """Return the triples that a language model extracted from a passage.
+
+    Lists without exactly three parts, which models sometimes write, are left out.
+    """
     listed = triples if isinstance(triples, list) else []
     found = [(one[0], one[1], one[2]) for one in listed if _is_triple(one)]
     if len(found) < len(listed):
@@ -165,7 +209,15 @@ def _extracted(source: TripleSource, triples: Any) -> list[Triple]:
 
 
 def _whole(source: TripleSource) -> tuple[list[Row], list[Row]] | None:
-    """The nodes and the links of a file that is one object with both; None for another file. Raises BadInput for one that is too large."""
+    """Return the nodes and links of a file, or None.
+
+    It is None unless the file is one object with both.
+
+    Raises
+    ------
+    BadInput
+        If the file is too large.
+    """
     if beginning(source.text, 1, source.most) != "{":
         return None
     head = beginning(source.text, 4096, source.most)
@@ -180,21 +232,26 @@ def _whole(source: TripleSource) -> tuple[list[Row], list[Row]] | None:
     try:
         found = json.loads(data.decode("utf-8")) if len(data) <= WHOLE else None
     except (ValueError, RecursionError):
-        return None  # several objects, or none: it is read as rows, which says what is wrong
+        # A file of several objects, or damaged JSON: reading it as rows will report the error.
+        return None
     if found is None:
         raise BadInput(
-            f"{source.name}: a file of nodes and links may hold {size_text(WHOLE)}; this one holds more."
+            f"{source.name}: a file of nodes and links may hold {size_text(WHOLE)}; this one holds "
+            "more."
         )
     return _nodes_and_links(found)
 
 
 def holds_links(source: TripleSource) -> bool:
-    """Whether a file is one object with nodes and links."""
+    """Return whether a file is one object with nodes and links."""
     return _whole(source) is not None
 
 
 def _nodes_and_links(found: Any) -> tuple[list[Row], list[Row]] | None:
-    """The nodes and links of an object of networkx, D3, Cytoscape.js, vis.js or the JSON Graph Format."""
+    """Return the nodes and links of one object.
+
+    The forms of networkx, D3, Cytoscape.js, vis.js and the JSON Graph Format are known.
+    """
     if isinstance(found.get("elements"), Mapping):
         found = found["elements"]
     elif isinstance(found.get("graph"), Mapping) and "nodes" in found["graph"]:
@@ -221,11 +278,15 @@ def _nodes_and_links(found: Any) -> tuple[list[Row], list[Row]] | None:
 
 
 def is_property_graph(row: Row) -> bool:
-    """Whether a row is a node or a relationship as Neo4j's APOC and Memgraph export them.
+    """Return whether a row is an exported node or relationship.
+
+    The exports of Neo4j's APOC and of Memgraph are recognised.
 
     >>> from core.graph.readers.json_graphs import is_property_graph
-    >>> is_property_graph({"type": "node", "id": "0", "labels": ["Boat"]}), is_property_graph({"type": "node", "name": "a"})
-    (True, False)
+    >>> is_property_graph({"type": "node", "id": "0", "labels": ["Boat"]})
+    True
+    >>> is_property_graph({"type": "node", "name": "a"})
+    False
     """
     kind = row.get("type")
     return "id" in row and (
@@ -235,7 +296,10 @@ def is_property_graph(row: Row) -> bool:
 
 
 def property_graph(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
-    """The nodes and links of exported nodes and relationships, in any order; ends that are no node of the file are taken as they are."""
+    """Return the nodes and links of exported nodes and relationships, in any order.
+
+    Ends that are not among the nodes of the file become nodes, too.
+    """
     nodes, edges = dict[str, Row](), list[Row]()
     for row in rows:
         if row.get("type") != "relationship":
@@ -254,7 +318,10 @@ def property_graph(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
 
 
 def _flat(row: Row) -> dict[str, Any]:
-    """A node or relationship with its properties among its keys, its own keys first; labels are types."""
+    """Return a node or relationship with its properties among its keys.
+
+    Its own keys take precedence, and labels become types.
+    """
     properties = row.get("properties")
     found = {**properties} if isinstance(properties, Mapping) else {}
     found |= {key: value for key, value in row.items() if key not in ("properties", "type")}
@@ -263,15 +330,19 @@ def _flat(row: Row) -> dict[str, Any]:
 
 
 def links(source: TripleSource, nodes: Sequence[Row], edges: Sequence[Row]) -> Iterator[Triple]:
-    """The links between nodes, as triples: a node is called by its label, name or title, else by its id; those that share one are told
-    apart by their ids. A link's relation is the first of `EDGE_LABELS` that it has, else `connected_to`. The tally says which."""
+    """Yield the links between nodes as triples.
+
+    A node is named by its label, name or title, else by its id. Nodes with the same name are
+    distinguished by their ids. The relation of a link is the first existing key of `EDGE_LABELS`,
+    else `connected_to`. The tally is told which keys were used.
+    """
     namer, names = Namer(), dict[str, str]()
     for place, node in enumerate(nodes):
         row = node if isinstance(node, Mapping) else {"id": node}
         id = next((_text(row[key]) for key in IDS if key in row), "") or str(place)
         label = next((_text(row[key]) for key in NODE_LABELS if key in row), "")
         names[id] = namer.name(id, (label, f"{label} ({id})") if label else (id, f"{id} (id)"))
-        names.setdefault(f"#{place}", names[id])  # links of D3 may count nodes
+        names.setdefault(f"#{place}", names[id])  # D3 may refer to nodes by position
         source.attributes.node(
             names[id], _folded(row), next((key for key in NODE_LABELS if _text(row.get(key))), "")
         )
@@ -310,7 +381,7 @@ def links(source: TripleSource, nodes: Sequence[Row], edges: Sequence[Row]) -> I
 
 
 def _ends(link: Any, names: Mapping[str, str], by_place: bool) -> tuple[str, str] | None:
-    """The names of a link's two ends; None where one is missing."""
+    """Return the names of a link's two ends, or None if one is missing."""
     if not isinstance(link, Mapping):
         return None
     folded, found = _folded(link), []

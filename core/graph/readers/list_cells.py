@@ -9,12 +9,14 @@ from itertools import product
 
 from core.graph.readers.source import Triple, TripleSource
 
-MAX_LIST_LETTERS = 1 << 20  # of a cell that is read as a list
+MAX_LIST_LETTERS = 1 << 20  # largest number of characters of a cell that is read as a list
 QUOTES = ("'", '"')
 
 
 def names_of(cell: str) -> list[str]:
-    """Return the names of a list that JSON or Python wrote as text; of another cell the cell.
+    """Return the names of a list that JSON or Python wrote as text.
+
+    Of any other cell, the cell itself is the only name.
 
     >>> from core.graph.readers.list_cells import names_of
     >>> names_of('["Ann", "Bo"]'), names_of("['Ann','Bo']"), names_of("[REC]")
@@ -30,7 +32,7 @@ def names_of(cell: str) -> list[str]:
 
 
 def _values(text: str) -> list[object] | None:
-    """The values of a list written as text; None where it is none."""
+    """Return the values of a list written as text, or None."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -38,14 +40,17 @@ def _values(text: str) -> list[object] | None:
             found = ast.literal_eval(text)
         except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             return None
-        # Python joins texts that stand side by side, as NumPy writes those of an array.
+        # Python joins adjacent string literals, and NumPy writes arrays of texts without commas.
         if "".join(repr(found).split()) != "".join(text.split()).replace(",]", "]"):
             return None
     return found if isinstance(found, list) else None
 
 
 def each_of(source: TripleSource, names: Sequence[Sequence[str]]) -> Iterator[Triple]:
-    """A triple for each of the names of head, relation and tail; the tally hears of lists."""
+    """Yield a triple for each combination of the names of head, relation and tail.
+
+    The tally is told of lists.
+    """
     if max(map(len, names)) > 1:
         source.tally.note("Cells that hold lists: each of the names is a triple.")
     for cell in names:
@@ -55,6 +60,6 @@ def each_of(source: TripleSource, names: Sequence[Sequence[str]]) -> Iterator[Tr
 
 
 def _looks_like_list(name: str) -> bool:
-    """Whether a name begins and ends as a list of quoted names does."""
+    """Return whether a name begins and ends like a list of quoted names."""
     text = name.strip()
     return text[:1] == "[" and text[-1:] == "]" and text[1:2] in QUOTES and text[-2:-1] in QUOTES

@@ -1,4 +1,4 @@
-"""Readable names for things known by longer identifiers; two things never share a name."""
+"""Unique readable names for entities with longer identifiers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections.abc import Sequence
 
 
 class Namer:
-    """Gives each thing the first of its names that no other thing took before."""
+    """Assignment of unique names: the first candidate that no other entity has."""
 
     def __init__(self) -> None:
-        self._owners: dict[str, str] = {}  # name -> the identifier of what bears it
+        self._owners: dict[str, str] = {}  # name -> identifier of its owner
 
     def name(self, identifier: str, candidates: Sequence[str]) -> str:
-        """The first of `candidates` that is free or already this identifier's, else the last one with a number; the same
-        for the same identifier as long as its candidates stay the same."""
+        """Return the first of `candidates` that is free or already belongs to this identifier.
+
+        If all are taken, the last one gets a number. The same identifier gets the same name as long
+        as its candidates stay the same.
+        """
         for candidate in candidates:
             if self._owners.setdefault(candidate, identifier) == identifier:
                 return candidate

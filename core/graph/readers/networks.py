@@ -1,4 +1,7 @@
-"""Triples of network files (GEXF, GML, Pajek, by networkx) and of columnar tables (Parquet, Arrow, by pyarrow)."""
+"""Reader of triples in network files (GEXF, GML, Pajek) and columnar tables (Parquet, Arrow).
+
+The former are parsed by networkx, the latter by pyarrow.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +20,27 @@ from core.io.files import size_text
 from core.runtime.row_files import file_rows
 from core.runtime.separate_columns import SeparateColumns
 
-GRAPH = "graph"  # the column of questions that bring a graph each
-GML_GRAPH = re.compile(r'"[^"]*"|\bgraph\s*\[')  # where the graph begins, texts aside
+GRAPH = "graph"  # column of question rows that contain a graph each
+GML_GRAPH = re.compile(r'"[^"]*"|\bgraph\s*\[')  # beginning of the graph, outside of texts
 GML_SEVERAL = re.compile(r"\bmultigraph\s+[01]\b")
-WHOLE = 1 << 28  # bytes of a network file, which is read at once
+WHOLE = 1 << 28  # largest size in bytes of a network file, which is read at once
 
 
 def read_gexf(source: TripleSource) -> Iterator[Triple]:
-    """The edges of a GEXF file; see `core.graph.readers.json_graphs.links` for names. Raises BadInput for what is not GEXF."""
+    """Yield the edges of a GEXF file, named as by `core.graph.readers.json_graphs.links`.
+
+    Raises
+    ------
+    BadInput
+        If the file is not GEXF.
+    """
     import networkx
 
     return _network(source, "GEXF", lambda data: networkx.read_gexf(io.BytesIO(data)), xml=True)
 
 
 def read_gml(source: TripleSource) -> Iterator[Triple]:
-    """The edges of a GML file, as `read_gexf`."""
+    """Yield the edges of a GML file, as `read_gexf` does."""
     import networkx
 
     return _network(
@@ -42,7 +51,11 @@ def read_gml(source: TripleSource) -> Iterator[Triple]:
 
 
 def _several_edges(text: str) -> str:
-    """GML in which two nodes may have several edges, which networkx reads only where the file says so, and only networkx says it."""
+    """Mark GML text as a multigraph.
+
+    networkx only reads several edges between two nodes if the file says so, and only networkx
+    itself writes this mark.
+    """
     opens = next((one for one in GML_GRAPH.finditer(text) if one[0][0] != '"'), None)
     if opens is None:
         return text
@@ -52,7 +65,7 @@ def _several_edges(text: str) -> str:
 
 
 def read_pajek(source: TripleSource) -> Iterator[Triple]:
-    """The edges and arcs of a Pajek file, as `read_gexf`."""
+    """Yield the edges and arcs of a Pajek file, as `read_gexf` does."""
     import networkx
 
     return _network(
@@ -69,13 +82,14 @@ def _network(
             data += more
     if len(data) > WHOLE:
         raise BadInput(
-            f"{source.name}: a file in {title} may hold {size_text(WHOLE)}; this one holds more. Write it as N-Triples or a table."
+            f"{source.name}: a file in {title} may hold {size_text(WHOLE)}; this one holds more. "
+            "Write it as N-Triples or a table."
         )
     if xml and b"<!ENTITY" in data[: 1 << 20]:
         raise BadInput(f"{source.name}: it declares XML entities; those are not read.")
     try:
         graph = parse(data)
-    except Exception as error:  # whatever the parser stumbles over
+    except Exception as error:  # the parsers raise errors of many kinds
         raise BadInput(
             f"{source.name} is not {title} ({shorten(str(error) or type(error).__name__, 120)})."
         ) from None
@@ -91,8 +105,13 @@ TABLES = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow"}
 
 
 def columns_of(source: TripleSource) -> tuple[list[str], Iterator[list[list[Any]]]]:
-    """The names of the columns of a file in Parquet or Arrow, and their values in batches of rows. Both raise BadInput for what is
-    none."""
+    """Return the column names of a Parquet or Arrow file, and batches of its rows.
+
+    Raises
+    ------
+    BadInput
+        If the file has another format; also while the batches are read.
+    """
     if not source.path.exists():
         raise BadInput(f"There is no file {source.path}.")
     table = SeparateColumns(source.path)
@@ -107,12 +126,15 @@ def columns_of(source: TripleSource) -> tuple[list[str], Iterator[list[list[Any]
 
 
 def read_parquet(source: TripleSource) -> Iterator[Triple]:
-    """The rows of a Parquet file with columns of head, relation and tail under their usual names, or those that were chosen by number."""
+    """Yield the triples in the rows of a Parquet file.
+
+    Head, relation and tail are in columns with their usual names, or in those chosen by number.
+    """
     return _table(source)
 
 
 def read_arrow(source: TripleSource) -> Iterator[Triple]:
-    """The rows of an Arrow file (Feather), as `read_parquet`."""
+    """Yield the triples in the rows of an Arrow file (Feather), as `read_parquet` does."""
     return _table(source)
 
 
@@ -146,7 +168,10 @@ def _table(source: TripleSource) -> Iterator[Triple]:
 
 
 def _graphs(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
-    """The triples of a column that holds a list of them in each row, as RoG's questions have it."""
+    """Yield the triples of a column that holds a list of triples per row.
+
+    RoG's questions have such a column.
+    """
     others = [name for name in names if name != GRAPH]
     for number, (where, row) in enumerate(
         file_rows(source.path, source.watch, source.most, others), 1
@@ -161,11 +186,15 @@ def _graphs(source: TripleSource, names: Sequence[str]) -> Iterator[Triple]:
 
 
 def _columns(source: TripleSource, names: Sequence[str]) -> tuple[list[int], dict[int, str]]:
-    """The places of head, relation and tail among the columns, and those of what is read beside them, each with its key."""
+    """Return the positions of head, relation and tail among the columns.
+
+    Edge attributes follow, as keys by position.
+    """
     found = source.columns or header_of(list(names))
     if found is None or max(found) > len(names):
         raise BadInput(
-            f"{source.name} has the columns {', '.join(names[:12])}; say which hold head, relation and tail."
+            f"{source.name} has the columns {', '.join(names[:12])}; say which hold head, relation "
+            "and tail."
         )
     beside = beside_of(source, names, found)
     words = [f"{part} from “{names[at - 1]}”" for part, at in zip(PARTS, found)]

@@ -1,4 +1,7 @@
-"""Tables of nodes beside a file of edges: ids, labels, types, descriptions; by their labels the ends of edges are called."""
+"""Tables of nodes that accompany a file of edges.
+
+They have ids, labels, types and descriptions. The ends of edges are named by their labels.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from core.io.json_rows import numbered_rows
 
 IDS = (":id", "id", "~id", "node_id", "nodeid", "entity_id", "_id", "key", "curie", "iri", "uri")
 LABELS = ("label", "name", "title", "entity_name", "entity", "preflabel", "display_name")
-ID_SHOWN = 3  # ids that a sentence names
+ID_SHOWN = 3  # largest number of ids in a sentence
 DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 UNKNOWN = "ids of edges are not in the table of nodes, and are called as they are"
 JSON = (".json", ".jsonl", ".ndjson")
@@ -27,11 +30,17 @@ JSON = (".json", ".jsonl", ".ndjson")
 def named(
     source: TripleSource, triples: Iterable[tuple[TripleSource, Triple]]
 ) -> Generator[Triple, None, None]:
-    """Triples, each given with its file, with the labels of their ends' ids, from the tables of nodes of a source; its attributes are given
-    what those say of nodes.
+    """Yield triples with the labels of their ends, from the source's tables of nodes.
 
-    An end is an id of a table, else a label there (as in microsoft/graphrag's relationships), else stays as it is, which the tally counts.
-    Nodes that share a label are told apart by their ids. Raises BadInput for a table without ids and labels.
+    Each triple comes with the source of its file. The node attributes in the tables go to the
+    source's attributes. An end is an id of a table, else a label in it (as in microsoft/graphrag's
+    relationships). Other ends keep their text, which the tally counts. Nodes with the same label
+    are distinguished by their ids.
+
+    Raises
+    ------
+    BadInput
+        If a table has neither ids nor labels.
     """
     known, whole = NodeNames(source), False
     try:
@@ -45,7 +54,7 @@ def named(
 
 @dataclass
 class NodeNames:
-    """The names of the nodes of a source's tables, by their ids and by their labels."""
+    """Names of the nodes in a source's tables, by id and by label."""
 
     source: TripleSource
     by_id: dict[tuple[str, str], str] = field(default_factory=dict)  # (space, id) -> name
@@ -69,7 +78,7 @@ class NodeNames:
             )
 
     def name(self, end: str, space: str = "") -> str:
-        """The name of an edge's end, as `named` says."""
+        """Return the name of an edge's end, by the rules of `named`."""
         found = self.by_id.get((space, end)) or (self.by_id.get(("", end)) if space else None)
         if found is None and end in self.by_label:
             found = self.by_label[end]
@@ -81,7 +90,10 @@ class NodeNames:
         return found
 
     def sentences(self, whole: bool) -> Iterator[str]:
-        """How ends of edges fitted the tables, `whole` where all edges were read."""
+        """Yield sentences about ends and nodes that did not match.
+
+        `whole` is True if all edges were read.
+        """
         if self.unknown:
             shown = ", ".join(
                 f"“{shorten(end, 30)}”" for end in islice(self.unknown, ID_SHOWN)
@@ -94,7 +106,9 @@ class NodeNames:
         idle = len(self.by_id) - len(self.used)
         if idle > 0 and whole:
             have, are = ("has", "is") if idle == 1 else ("have", "are")
-            yield f"{idle:,} node{'s' * (idle != 1)} of the table {have} no edge and {are} left out."
+            yield (
+                f"{idle:,} node{'s' * (idle != 1)} of the table {have} no edge and {are} left out."
+            )
 
     def _read(self, table: TripleSource) -> None:
         keys: tuple[str, str] | None = None
@@ -127,12 +141,21 @@ class NodeNames:
 
 
 def _keys(table: TripleSource, row: Mapping[str, Any]) -> tuple[str, str]:
-    """The keys of a node's id and of its label, the latter empty where there is none. Raises BadInput where a table has neither."""
+    """Return the keys of a node's id and of its label.
+
+    The latter is empty if there is none.
+
+    Raises
+    ------
+    BadInput
+        If the table has neither.
+    """
     id, label = (next((key for key in keys if key in row), "") for keys in (IDS, LABELS))
     if not id and not label:
         found = ", ".join(shorten(str(key), 30) for key in islice(row, 12))
         raise BadInput(
-            f"{table.name} is no table of nodes: it has {found}; expected columns such as id, label, type, description."
+            f"{table.name} is no table of nodes: it has {found}; expected columns such as id, "
+            "label, type, description."
         )
     called = f", called by “{label}”" if label and label != id else ""
     table.tally.note(f"Nodes are read from {table.name}: known by “{id or label}”{called}.")
@@ -140,7 +163,10 @@ def _keys(table: TripleSource, row: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def is_node_table(source: TripleSource) -> bool:
-    """Whether a file is a table of nodes by the names of its columns or keys: an id or a label, and no two ends."""
+    """Return whether a file is a table of nodes, by its columns or keys.
+
+    Such a table has an id or a label, and not the two ends of edges.
+    """
     suffix = bare_suffix(source.path)
     if suffix in JSON and holds_links(source) or suffix not in (*TABLES, *JSON, *DELIMITED):
         return False
@@ -157,8 +183,16 @@ def is_node_table(source: TripleSource) -> bool:
 
 
 def rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
-    """The rows of a table with a header (delimited text, Parquet, Arrow, JSON), as values by key in lower case, each with the spaces of the
-    keys that Neo4j's headers name. Raises BadInput for what is no such table."""
+    """Yield the rows of a table with a header, as values by key.
+
+    Keys are in lower case. The table may be delimited text, Parquet, Arrow or JSON. Each row comes
+    with the id spaces of its keys, as named in Neo4j's headers.
+
+    Raises
+    ------
+    BadInput
+        If the file is no such table.
+    """
     suffix = bare_suffix(source.path)
     if suffix in TABLES:
         names, batches = columns_of(source)
@@ -188,7 +222,8 @@ def _delimited_rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict
         keys, lines = ["id", "label"], chain([(number, header)], lines)
     elif not keys:
         raise BadInput(
-            f"{source.name}, line {number or 1}: expected a header that names columns such as id, label, type, description."
+            f"{source.name}, line {number or 1}: expected a header that names columns such as id, "
+            "label, type, description."
         )
     spaces = {key: space for key, cell in zip(keys, header) if (space := space_of(cell))}
     for number, row in lines:
@@ -197,6 +232,9 @@ def _delimited_rows(source: TripleSource) -> Iterator[tuple[dict[str, Any], dict
 
 
 def _header(cells: list[str]) -> list[str]:
-    """The keys that a first line names; none where it is no header of a table of nodes."""
+    """Return the keys that a first line names.
+
+    There are none if the line is no header of a table of nodes.
+    """
     keys = [bare_key(cell) for cell in cells]
     return keys if {*IDS, *LABELS} & set(keys) else []

@@ -1,8 +1,10 @@
-"""Terms of N-Triples, and readable names for them: IRIs by their ends, literals by their texts. Parsed by pyoxigraph.
+"""Terms of N-Triples and readable names for them, parsed by pyoxigraph.
 
-An IRI is called by what follows its last `#` or `/` (percent escapes decoded), a literal by its text, a blank node by its label (`_:b0`).
-Where two different terms would bear the same name, the first keeps it and the others are told apart: an IRI by itself in brackets,
-`Paris (http://example.org/b/Paris)`, a literal by its language or type, `Paris (@fr)`. Relations are named apart from nodes.
+An IRI is named by the part after its last `#` or `/` (percent escapes decoded), a literal by its
+text, a blank node by its label (`_:b0`). If two different terms would get the same name, the first
+one keeps it and the others are extended: an IRI by itself in brackets, `Paris
+(http://example.org/b/Paris)`, a literal by its language or type, `Paris (@fr)`. Relations are named
+independently of nodes.
 """
 
 from __future__ import annotations
@@ -18,13 +20,22 @@ from core.io.files import LONGEST_LINE, Unpacked, size_text
 STRING = "http://www.w3.org/2001/XMLSchema#string"
 PLACE = re.compile(r"^Parser error (?:at|between) .*?: ")
 ABOUT_TRIPLES = "Triples about triples (RDF-star) are not read; leave them out of the file."
-REMEMBERED = 1 << 16  # names of terms kept ready, as heads and relations repeat
-NESTED, MAX_NESTED = re.compile(rb"<<\(|\)>>"), 500  # of triples within each other
+# Number of cached names of terms, since heads and relations repeat.
+REMEMBERED = 1 << 16
+# Brackets of nested triples, and the largest depth of nesting.
+NESTED, MAX_NESTED = re.compile(rb"<<\(|\)>>"), 500
 
 
 def statements(line: bytes) -> Iterator[tuple[str, str, str]]:
-    """The terms of the statements of one line as the file would have them in canonical form. Raises SyntaxError for what is not
-    N-Triples, BadInput for triples about triples."""
+    """Yield the terms of the statements in one line, in canonical form.
+
+    Raises
+    ------
+    SyntaxError
+        If the line is not N-Triples.
+    BadInput
+        If it has triples about triples.
+    """
     from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 
     if line.count(b"<<(") > MAX_NESTED:
@@ -37,19 +48,25 @@ def statements(line: bytes) -> Iterator[tuple[str, str, str]]:
 
 
 def fault_of(name: str, line: int | None, error: SyntaxError) -> BadInput:
-    """What is wrong with a line that is not N-Triples."""
+    """Return the error for a line that is not N-Triples."""
     return BadInput(f"{name}, line {line}: not N-Triples ({PLACE.sub('', error.msg)}).")
 
 
 def term_of(text: str):
-    """The term that a text in canonical form stands for."""
+    """Parse a term from its canonical form."""
     from pyoxigraph import RdfFormat, parse
 
     return next(iter(parse(f"<a:a> <a:a> {text} .", format=RdfFormat.N_TRIPLES))).object
 
 
 def candidates(term) -> tuple[str, ...]:
-    """What a term may be called, the readable end first. Raises BadInput for a triple."""
+    """Return the possible names of a term, the most readable one first.
+
+    Raises
+    ------
+    BadInput
+        If the term is a triple.
+    """
     from pyoxigraph import BlankNode, Literal, NamedNode
 
     if isinstance(term, NamedNode):
@@ -63,7 +80,10 @@ def candidates(term) -> tuple[str, ...]:
 
 
 def _literal_names(term) -> tuple[str, ...]:
-    """What a literal may be called: its text, its text with language or type, and as it is written in the file."""
+    """Return the possible names of a literal.
+
+    They are its text, its text with language or type, and its form in the file.
+    """
     if term.language:
         suffix = f"@{term.language}"
     elif term.datatype.value == STRING:
@@ -75,8 +95,11 @@ def _literal_names(term) -> tuple[str, ...]:
 
 
 def local_name(iri: str) -> str:
-    """The readable end of an IRI: what follows its last `#` or `/`, else its last `:`, percent escapes decoded; the IRI
-    itself where nothing follows."""
+    """Return the readable end of an IRI.
+
+    It is the part after the last `#` or `/`, else after the last `:`, with percent escapes decoded.
+    If nothing follows, it is the IRI itself.
+    """
     rest = iri.rstrip("/#")
     start = max(rest.rfind("#"), rest.rfind("/"))
     found = rest[(start if start >= 0 else rest.rfind(":")) + 1 :]
@@ -86,7 +109,10 @@ def local_name(iri: str) -> str:
 
 
 class shallow:
-    """A stream of RDF. Reading raises BadInput for triples nested so deep that the parser dies."""
+    """A stream of RDF that rejects deeply nested triples.
+
+    Reading raises BadInput for triples that are nested so deep that the parser would crash.
+    """
 
     def __init__(self, source: Any):
         self._source, self._open, self._end = source, 0, b""
@@ -103,7 +129,10 @@ class shallow:
 
 
 class checked_lines:
-    """A file's bytes. Reading raises BadInput for a line that is too long."""
+    """The bytes of a file, with a limit on the length of lines.
+
+    Reading raises BadInput for a line that is too long.
+    """
 
     def __init__(self, source: Unpacked):
         self._source, self._since = source, 0

@@ -1,4 +1,7 @@
-"""Triples of RDF files in any syntax, things called by their labels where the file has some. Parsed by pyoxigraph."""
+"""Reader of triples in RDF files of any syntax, parsed by pyoxigraph.
+
+Resources are named by their labels if the file has some.
+"""
 
 from __future__ import annotations
 
@@ -60,40 +63,52 @@ DESCRIPTIONS = (
     "http://purl.org/dc/elements/1.1/description",
     "http://dbpedia.org/ontology/abstract",
 )
-# a type as a literal
+# Relations whose literal is a type.
 TYPED = ("http://schema.org/additionalType", "https://schema.org/additionalType")
+# uses of literals
 TRIPLES, ATTRIBUTES, LEAVE_OUT = LITERALS = ("triples", "attributes", "leave-out")
 WIKIDATA = re.compile(
-    r"http://www\.wikidata\.org/prop/(?:(?:direct|direct-normalized|statement|qualifier)/)?(P\d{1,12})"
+    r"http://www\.wikidata\.org/prop/"
+    r"(?:(?:direct|direct-normalized|statement|qualifier)/)?(P\d{1,12})"
 )
 """Relations of Wikidata, which have the labels of their properties."""
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
-ALL_LANGUAGES = "mul"  # the tag with which Wikidata marks a name that is the same in all languages
-NO_LABELS = "none"  # in the place of a language
+# Tag of Wikidata for a name that is the same in all languages.
+ALL_LANGUAGES = "mul"
+NO_LABELS = "none"  # in place of a language
 BASE = "http://localhost/"  # of relative IRIs
-LARGE = 1 << 27  # bytes of text up to which labels are looked for unasked
-UNPACKS = 6  # bytes of text a byte of a packed file is taken to hold, for a first guess
-FIRST_STATEMENTS = 1000  # of a file that are looked at for anything but labels
-SCANNED = 1 << 20  # bytes that are looked through at once
+LARGE = 1 << 27  # bytes of text up to which labels are searched by default
+# Assumed number of bytes of text per byte of a packed file.
+UNPACKS = 6
+# Number of statements that are checked to find out if a file holds only labels.
+FIRST_STATEMENTS = 1000
+SCANNED = 1 << 20  # bytes that are searched at once
 ENTITY = re.compile(rb"<!ENTITY\s+(?:%\s+)?[^\s>]+\s+(?:SYSTEM|PUBLIC|\"[^\"]*[&%]|'[^']*[&%])")
 
 
 def check_language(language: str) -> None:
-    """Raises BadInput for a text that is no tag of a language, nor empty or “none”."""
+    """Raise BadInput unless a text is a language tag, empty or “none”."""
     if language and language != NO_LABELS and not LANGUAGE.fullmatch(language):
         raise BadInput(
-            f"Labels are chosen by the tag of a language, such as en or pt-BR, or {NO_LABELS}; not “{language}”."
+            f"Labels are chosen by the tag of a language, such as en or pt-BR, or {NO_LABELS}; "
+            f"not “{language}”."
         )
 
 
 def read(source: TripleSource) -> Iterator[Triple]:
-    """The triples of an RDF file, in its order; of named graphs, all as one.
+    """Yield the triples of an RDF file, in its order; named graphs are merged.
 
-    A thing and a relation is called by its rdfs:label, skos:prefLabel or schema:name, the first of these that it has, in the `language` of
-    the source, else in “mul” (one name for all languages), English, without a language, or any; such statements are no triples then. What
-    has no label, and all things where the language is “none”, is named as `core.graph.readers.ntriples.read` says. Wikidata's relations
-    (wdt:P50, p:P50, ps:P50) have the labels of their properties (wd:P50). What becomes of other literals `literals` of the source says.
-    Raises BadInput, naming file and line, for what is not of the syntax.
+    A resource or relation is named by its rdfs:label, skos:prefLabel or schema:name, the first of
+    these that it has. Statements with these relations are then no triples. The preferred language
+    is the `language` of the source, then “mul” (one name for all languages), English, none, any.
+    Resources without a label, and all of them if the language is “none”, are named as described in
+    `core.graph.readers.ntriples`. Wikidata's relations (wdt:P50, p:P50, ps:P50) have the labels of
+    their properties (wd:P50). `literals` of the source selects the use of other literals.
+
+    Raises
+    ------
+    BadInput
+        With file and line, if the text does not have the syntax.
     """
     from pyoxigraph import DefaultGraph, Literal
 
@@ -126,19 +141,26 @@ def read(source: TripleSource) -> Iterator[Triple]:
             source.tally.note(f"{len(graphs):,} named graph{'s' * (len(graphs) != 1)} read as one.")
         if literals:
             source.tally.note(
-                f"{literals.total():,} literal{'s' * (literals.total() != 1)} {_fate(source, literals)}"
+                f"{literals.total():,} literal{'s' * (literals.total() != 1)} "
+                f"{_fate(source, literals)}"
             )
 
 
 def _fate(source: TripleSource, literals: Counter[str]) -> str:
-    """What became of the literals, behind their number: a verb, and their commonest relations."""
+    """Return the end of a sentence about the use of the literals.
+
+    It names their commonest relations.
+    """
     are, shown = (
         "is" if literals.total() == 1 else "are",
         ", ".join(local_name(iri) for iri, _ in literals.most_common(6)),
     )
     more = f"{shown}{' …' * (len(literals) > 6)}"
     if source.literals == TRIPLES:
-        return f"{are} {'an entity' if are == 'is' else 'entities'} ({more}); literals can be attributes of their things, or left out."
+        return (
+            f"{are} {'an entity' if are == 'is' else 'entities'} ({more}); literals can be "
+            "attributes of their things, or left out."
+        )
     if source.literals == LEAVE_OUT:
         return f"{are} left out: {more}."
     if source.attributes.wanted:
@@ -147,7 +169,7 @@ def _fate(source: TripleSource, literals: Counter[str]) -> str:
 
 
 def check_literals(literals: str) -> None:
-    """Raises BadInput for what is none of `LITERALS`."""
+    """Raise BadInput for a value that is not in `LITERALS`."""
     if literals not in LITERALS:
         raise BadInput(
             f"Literals are {', '.join(LITERALS)}; not “{literals}”.{nearest(literals, LITERALS)}"
@@ -155,17 +177,19 @@ def check_literals(literals: str) -> None:
 
 
 class _Literals:
-    """What literals say of the things that are nodes, for their types and descriptions."""
+    """Literals of the resources that are nodes, for their types and descriptions."""
 
     def __init__(self, language: str) -> None:
         self._language = language
-        self._texts: dict[
-            Any, dict[str, tuple[int, set[str]]]
-        ] = {}  # thing -> predicate -> the best rank of a language, and its texts
+        # Resource -> predicate -> best language rank and the texts of that language.
+        self._texts: dict[Any, dict[str, tuple[int, set[str]]]] = {}
         self.nodes: set[Any] = set()
 
     def add(self, statement: Any) -> None:
-        """Take what a statement whose object is a literal says; of several languages the texts of the best one."""
+        """Take the literal of a statement.
+
+        Of several languages, the texts of the best one are kept.
+        """
         literal, known = statement.object, self._texts.setdefault(statement.subject, {})
         text, rank = (
             " ".join(literal.value.split()),
@@ -176,7 +200,10 @@ class _Literals:
             known[statement.predicate.value] = rank, (texts | {text} if rank == best else {text})
 
     def give(self, source: TripleSource, names: _Names) -> None:
-        """Give the attributes of the source what is said of nodes: a description first, then each other relation with its values."""
+        """Pass the attributes of nodes to the source.
+
+        A description comes first, followed by every other relation with its values.
+        """
         for thing, said in self._texts.items():
             if thing not in self.nodes:
                 continue
@@ -191,7 +218,10 @@ class _Literals:
 
 
 def labels_of(source: TripleSource) -> dict[str, str]:
-    """The label of each IRI that has one, in the file and in the source's file of labels; none where it wants none."""
+    """Return the label of each IRI that has one in the files of a source.
+
+    They are the file itself and its file of labels. There are none if the source wants none.
+    """
     from pyoxigraph import Literal, NamedNode
 
     if not named_by_labels(source):
@@ -223,34 +253,43 @@ def labels_of(source: TripleSource) -> dict[str, str]:
                 found[subject.value] = rank
     if found:
         source.tally.note(
-            f"{len(found):,} things and relations are called by their labels{_languages(source.language, tags)}."
+            f"{len(found):,} things and relations are called by their labels"
+            f"{_languages(source.language, tags)}."
         )
     return {iri: text for iri, (_, _, text) in found.items()}
 
 
 def named_by_labels(source: TripleSource) -> bool:
-    """Whether things of an RDF file are called by labels: where it has some, or another file that has some was named, unless the language
-    is “none”; of N-Triples with more than 128 MB of text only where a language or that file was named, which the tally says."""
+    """Return whether resources of an RDF file are named by labels.
+
+    They are if the file has labels or a file of labels was named, unless the language is “none”.
+    For N-Triples with more than 128 MB of text, a language or a file of labels must be named; if
+    not, the tally is told.
+    """
     if source.language == NO_LABELS:
         return False
     asked = bool(source.language) or source.labels is not None
     if source.format == "ntriples" and not asked and text_bytes(source.path) > LARGE:
         source.tally.note(
-            "Labels of this large file are not looked for; things are called by their identifiers. A language asks for labels."
+            "Labels of this large file are not looked for; things are called by their identifiers. "
+            "A language asks for labels."
         )
         return False
     return source.labels is not None or has_labels(source, source.path, source.format)
 
 
 def text_bytes(path: FilePath) -> int:
-    """About how many bytes of text a file holds."""
+    """Estimate the number of bytes of text in a file."""
     if not path.is_file():
         raise BadInput(f"There is no file {path}.")
     return path.stat().st_size * (UNPACKS if path.suffix.lower() in PACKED else 1)
 
 
 def has_labels(source: TripleSource, path: FilePath, syntax: str) -> bool:
-    """Whether a file seems to hold labels: one of their relations is written out somewhere in it, or its prefix is."""
+    """Return whether a file seems to have labels.
+
+    It does if one of their relations, or its prefix, occurs somewhere in it.
+    """
     words = [label.encode() for label in LABELS]
     words += [] if syntax == "ntriples" else [b"rdf-schema#", b"skos/core#", b"schema.org"]
     with _opened(source, path, syntax) as stream:
@@ -263,7 +302,7 @@ def has_labels(source: TripleSource, path: FilePath, syntax: str) -> bool:
 
 
 def is_label_file(source: TripleSource) -> bool:
-    """Whether an RDF file is one of labels alone, by its first statements."""
+    """Return whether an RDF file holds only labels, judging by its first statements."""
     if bare_suffix(source.path) not in SUFFIXES:
         return False
     try:
@@ -276,7 +315,13 @@ def is_label_file(source: TripleSource) -> bool:
 
 
 def syntax_of(path: FilePath) -> str:
-    """The syntax of an RDF file by its suffix. Raises BadInput for another."""
+    """Return the syntax of an RDF file by its suffix.
+
+    Raises
+    ------
+    BadInput
+        For another suffix.
+    """
     suffix = bare_suffix(path)
     if suffix not in SUFFIXES:
         raise BadInput(
@@ -286,12 +331,18 @@ def syntax_of(path: FilePath) -> str:
 
 
 def languages_of_labels(wanted: str) -> tuple[str, ...]:
-    """The languages in which labels are looked for, the best one first; those without a language come behind, then any."""
+    """Return the languages of labels in order of preference.
+
+    Labels without a language come after them, then any others.
+    """
     return tuple(dict.fromkeys((wanted or "en", ALL_LANGUAGES, "en")))
 
 
 def _language_rank(language: str | None, wanted: str) -> int:
-    """How far a label's language is from the wanted one: that, its variants, “mul”, English, none, any."""
+    """Rank a label's language by preference, 0 for the best.
+
+    The order is: the wanted language, its variants, “mul”, English, none, any.
+    """
     tag, order = (language or "").lower(), languages_of_labels(wanted.lower())
     if tag == order[0]:
         return 0
@@ -301,15 +352,27 @@ def _language_rank(language: str | None, wanted: str) -> int:
 
 
 def _languages(wanted: str, seen: Counter[str]) -> str:
-    """In which languages the labels are, where there is more than one."""
+    """Return a phrase on the languages of the labels.
+
+    It is empty if there is only one.
+    """
     tags = [language for language, _ in seen.most_common() if language]
     if len(tags) < 2:
         return ""
-    return f", {wanted or 'en'} first, of {len(tags):,} languages ({', '.join(tags[:6])}{' …' if len(tags) > 6 else ''})"
+    return (
+        f", {wanted or 'en'} first, of {len(tags):,} languages ({', '.join(tags[:6])}"
+        f"{' …' if len(tags) > 6 else ''})"
+    )
 
 
 def _statements(source: TripleSource, path: FilePath, syntax: str) -> Iterator[Any]:
-    """The statements of a file. Raises BadInput for what is not of the syntax, and for triples about triples."""
+    """Yield the statements of a file.
+
+    Raises
+    ------
+    BadInput
+        If the text does not have the syntax, and for triples about triples.
+    """
     from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 
     terms = (NamedNode, BlankNode, Literal)
@@ -346,28 +409,35 @@ def _title(syntax: str) -> str:
 
 
 def _opened(source: TripleSource, path: FilePath, syntax: str) -> AbstractContextManager[Unpacked]:
-    """A file of the source, as UTF-8 unless it is XML, which says its encoding itself."""
+    """Open a file of the source as UTF-8.
+
+    XML is opened as bytes, since it names its encoding itself.
+    """
     file = source if path == source.path else replace(source, path=path, watch=source.watch.quiet)
     return file.opened_raw() if syntax == "rdfxml" else file.opened()
 
 
 def _check_entities(source: TripleSource, path: FilePath) -> None:
-    """Raises BadInput for XML that declares entities which hold others or lie elsewhere; those could grow without end."""
+    """Raise BadInput for XML entities that contain others or are defined elsewhere.
+
+    Such entities could expand without limit.
+    """
     with _opened(source, path, "rdfxml") as stream:
         head = stream.read(SCANNED)
     if ENTITY.search(head):
         raise BadInput(
-            f"{path.name}: it declares XML entities within entities, or from elsewhere; those are not read."
+            f"{path.name}: it declares XML entities within entities, or from elsewhere; those are "
+            "not read."
         )
 
 
 class _Names:
-    """The names of the terms of one file."""
+    """Names of the terms of one file."""
 
     def __init__(self, labels: dict[str, str], syntax: str) -> None:
         nodes, relations = Namer(), Namer()
         self._labels, self._blank = labels, dict[str, str]()
-        # where blank nodes may have no names of their own, the parser draws some
+        # In syntaxes with unnamed blank nodes, the parser assigns random names.
         self._numbered = syntax not in ("ntriples", "nquads")
         self.node = lru_cache(REMEMBERED)(
             lambda term: nodes.name(str(term), self._candidates(term))
@@ -377,7 +447,7 @@ class _Names:
         )
 
     def relation_of(self, iri: str) -> str:
-        """What a relation is called that may be that of no triple."""
+        """Return the name of a relation that may not occur in any triple."""
         from pyoxigraph import NamedNode
 
         return self._candidates(NamedNode(iri))[0]

@@ -1,29 +1,32 @@
-"""What a reading left out, and why."""
+"""Report on the lines and triples that a reader left out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-FIRST = 5  # line numbers told of each reason
+# Number of line numbers that are kept for each reason.
+FIRST = 5
 
 
 @dataclass
 class Tally:
-    """Counts of lines left out by reason, each with its first line numbers; and of triples left out by their relation."""
+    """Counts of lines left out, by reason, and of triples left out, by relation.
+
+    The first line numbers of each reason are kept.
+    """
 
     skips: bool = False  # whether bad lines may be left out
     bad: dict[str, list] = field(default_factory=dict)  # reason -> [count, first line numbers]
     dropped: dict[str, int] = field(default_factory=dict)  # pattern -> triples
-    # sentences on what was taken how, and what was not read
+    # Sentences about the parts that were read and those that were not.
     notes: list[str] = field(default_factory=list)
-    # sentences on what may well not be what was meant
+    # Sentences about probable misunderstandings.
     warnings: list[str] = field(default_factory=list)
-    copied: tuple[
-        str, ...
-    ] = ()  # sentences on the copying of a file that lay elsewhere; no part of the state of a reading
+    # Sentences about the copying of a file from elsewhere; not part of `state`.
+    copied: tuple[str, ...] = ()
 
     def skip(self, why: str, line: int) -> bool:
-        """Whether a bad line may be left out; if so it is counted."""
+        """Return whether bad lines may be left out, and count this one if so."""
         if self.skips:
             known = self.bad.setdefault(why, [0, []])
             known[0] += 1
@@ -32,21 +35,21 @@ class Tally:
         return self.skips
 
     def drop(self, pattern: str, triples: int) -> None:
-        """Counts triples whose relation a pattern leaves out."""
+        """Count triples that are left out because their relation matches a pattern."""
         self.dropped[pattern] = self.dropped.get(pattern, 0) + triples
 
     def note(self, sentence: str) -> None:
-        """Keeps a sentence on how the file was read, once."""
+        """Keep a sentence about the reading of the file, once."""
         if sentence not in self.notes:
             self.notes.append(sentence)
 
     def warn(self, sentence: str) -> None:
-        """Keeps a sentence on what may not be what was meant, once."""
+        """Keep a warning about a probable misunderstanding, once."""
         if sentence not in self.warnings:
             self.warnings.append(sentence)
 
     def state(self) -> dict:
-        """What was counted, as JSON holds it."""
+        """Return the counts in a form that JSON can hold."""
         return {
             "bad": self.bad,
             "dropped": self.dropped,
@@ -55,13 +58,13 @@ class Tally:
         }
 
     def restore(self, state: dict) -> None:
-        """Takes up counts that `state` told."""
+        """Take the counts from a result of `state`."""
         self.bad = {why: [count, list(lines)] for why, (count, lines) in state["bad"].items()}
         self.dropped, self.notes = dict(state["dropped"]), list(state.get("notes", ()))
         self.warnings = list(state.get("warnings", ()))
 
     def sentences(self) -> list[str]:
-        """The counts as sentences."""
+        """Return the counts as sentences."""
         found = [*self.copied, *self.notes, *self.warnings]
         for why, (count, lines) in self.bad.items():
             several, numbers = (

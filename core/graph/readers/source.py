@@ -1,4 +1,4 @@
-"""A file of triples that is being read."""
+"""A file of triples and the settings with which it is read."""
 
 from __future__ import annotations
 
@@ -20,23 +20,25 @@ Triple = tuple[str, str, str]  # head, relation, tail
 
 @dataclass
 class TripleSource:
-    """A file of triples, how it is read, and the line that the reading has come to.
+    """A file of triples, the settings of its reader, and the current line.
 
     Parameters
     ----------
-    format : a name in the table of formats, or `auto` for delimited text.
-    columns : those of head, relation and tail, from 1, where they were chosen.
+    format : a name in the table of formats, or `auto`, which detects delimited text.
+    columns : columns of head, relation and tail, from 1, if they were chosen.
     watch : receives the share of bytes read.
-    most : bytes of text that the file may unpack to.
-    tally : says whether bad lines may be left out, and counts them.
-    line : the line that the reading has come to.
-    language, labels, literals : of RDF, the language of the labels that things are called by (“none” for no labels), another file
-        that has some, and what becomes of other literals: triples, attributes of their things, or left out.
-    nodes : tables of nodes, by whose labels the ends of edges are called.
-    attributes : receives what the file says beside its triples.
-    header : “yes” or “no” where a person says whether the first row of delimited text names its columns.
-    encoding : that of text which is not UTF-8, where a person names it.
-    spaces : those of the ids of heads and of tails, where a header of Neo4j names them.
+    most : largest size in bytes that the file may unpack to.
+    tally : decides whether bad lines may be left out, and counts them.
+    line : number of the current line.
+    language : for RDF, the language of the labels used as names (“none” for no labels).
+    labels : for RDF, another file with labels.
+    literals : for RDF, the use of other literals: “triples”, attributes of their subjects, or none.
+    nodes : tables of nodes, whose labels become the names of the edges' ends.
+    attributes : receives the attributes of nodes and edges.
+    header : “yes” or “no” if the user says whether the first row of delimited text names its
+        columns.
+    encoding : encoding of text that is not UTF-8, if the user names it.
+    spaces : id spaces of heads and of tails, if a header of Neo4j names them.
     """
 
     path: FilePath
@@ -61,24 +63,52 @@ class TripleSource:
 
     @cached_property
     def text(self) -> Source:
-        """The file as UTF-8; the tally hears in which encoding it was read.
+        """The file as UTF-8.
 
-        Damaged UTF-8 and what is of no sure encoding stays as it is, for the readers to name the line: names must not be guessed.
-        Raises BadInput for an encoding that is not known.
+        The tally is told of the encoding in which it was read. Damaged UTF-8, and text whose
+        encoding is not certain, is passed on unchanged. Readers then report the line, since names
+        must not be guessed.
+
+        Raises
+        ------
+        BadInput
+            If the named encoding is unknown.
         """
         return readable(self.path, self.tally.note, self.encoding, self.most, strict=True)
 
     def opened(self) -> AbstractContextManager[Unpacked]:
-        """The text of the file as UTF-8. Raises BadInput where it cannot be read."""
+        """Open the text of the file as UTF-8.
+
+        Raises
+        ------
+        BadInput
+            If it cannot be read.
+        """
         return opened(self.text, self.watch, self.most)
 
     def opened_raw(self) -> AbstractContextManager[Unpacked]:
-        """The bytes of the file, unpacked: for XML, which says its encoding itself. Raises BadInput where it cannot be read."""
+        """Open the bytes of the file, unpacked.
+
+        This is for XML, which names its encoding itself.
+
+        Raises
+        ------
+        BadInput
+            If it cannot be read.
+        """
         return opened(self.path, self.watch, self.most)
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """The lines that are not blank with their numbers from 1, line ends removed. Raises BadInput where the file cannot be read, and
-        for bytes that are not UTF-8 unless such lines may be left out."""
+        """Yield the lines that are not blank, and their numbers from 1.
+
+        Line ends are removed.
+
+        Raises
+        ------
+        BadInput
+            If the file cannot be read, or for bytes that are not UTF-8, unless such lines may be
+            left out.
+        """
         with self.opened() as bytes_of:
             for data in bytes_of.lines():
                 self.line = bytes_of.line
@@ -91,8 +121,11 @@ class TripleSource:
                     yield self.line, text
 
     def bad(self, why: str, line: int, fault: BadInput | str) -> None:
-        """Count a line that is no triple, by the reason `why`, where such lines may be left out; else raise `fault`, a sentence about the
-        line or the whole error."""
+        """Count a line that is no triple under the reason `why`, or raise `fault`.
+
+        It is raised if such lines may not be left out. `fault` is a sentence about the line or the
+        error itself.
+        """
         if not self.tally.skip(why, line):
             raise (
                 fault
@@ -102,5 +135,8 @@ class TripleSource:
 
 
 def bare_suffix(path: FilePath) -> str:
-    """The suffix of a file's name in lower case, that of the file inside where it is packed."""
+    """Return the suffix of a file's name in lower case.
+
+    For a packed file, it is that of the file inside.
+    """
     return (path.with_suffix("") if path.suffix.lower() in PACKED else path).suffix.lower()

@@ -1,4 +1,4 @@
-"""Compiled loops over N-Triples: the terms of ordinary lines, and the readable ends of ordinary terms."""
+"""Compiled loops over N-Triples: the terms of ordinary lines and their readable ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ STRING = np.frombuffer(b"http://www.w3.org/2001/XMLSchema#string>", np.uint8)
 
 @numba.njit(cache=True)
 def _iri(data, at, end):
-    """The end of an absolute IRI in ASCII without escapes that begins at data[at], 0 where there is none."""
+    """Return the end of an absolute ASCII IRI without escapes that begins at data[at], or 0."""
     colon, first, at = False, at + 1, at + 1
     while at < end and data[at] != 62:
         letter = data[at]
@@ -51,7 +51,7 @@ def _iri(data, at, end):
 
 @numba.njit(cache=True)
 def _node(data, at, end):
-    """The end of a blank node `_:` of letters and digits, 0 where there is none."""
+    """Return the end of a blank node `_:` of letters and digits, or 0."""
     if at + 2 >= end or data[at + 1] != 58:
         return 0
     first = at = at + 2
@@ -62,7 +62,7 @@ def _node(data, at, end):
 
 @numba.njit(cache=True)
 def _literal(data, at, end, letters):
-    """The end of a literal that is written as in the canonical form, 0 where there is none."""
+    """Return the end of a literal in canonical form, or 0."""
     at += 1
     while at < end and data[at] != 34:
         if data[at] == 92 or data[at] < 32 or data[at] == 127 or (data[at] > 127 and not letters):
@@ -82,14 +82,17 @@ def _literal(data, at, end, letters):
             for place in range(len(STRING)):
                 if data[at + 3 + place] != STRING[place]:
                     return last
-            return 0  # a plain text, whose canonical form has no type
+            return 0  # the canonical form of a plain text has no type
         return last
     return at
 
 
 @numba.njit(cache=True)
 def _term(data, at, end, part, letters):
-    """The end of the term at data[at], 0 where it is not an ordinary one that may stand as head, relation or tail."""
+    """Return the end of the term at data[at], or 0.
+
+    Only ordinary terms that are allowed as head, relation or tail (`part`) are recognised.
+    """
     if at >= end:
         return 0
     if data[at] == 60:
@@ -101,10 +104,11 @@ def _term(data, at, end, part, letters):
 
 @numba.njit(cache=True)
 def split_terms(data, letters, starts, lengths, numbers, odd):
-    """The terms of ordinary lines (with other letters than ASCII only where `letters`), all other lines as odd ones.
+    """Find the terms of ordinary lines, and list all other lines as odd.
 
-    Fills starts and lengths (three a triple), numbers (lines from 0) and odd (rows: line, start, end). Returns the counts of triples,
-    odd lines and all lines.
+    Lines with letters outside of ASCII are ordinary only if `letters` is True. Fills starts and
+    lengths (three per triple), numbers (lines from 0) and odd (rows: line, start, end). Returns the
+    counts of triples, odd lines and all lines.
     """
     at, line, found, strange, size = 0, 0, 0, 0, len(data)
     while at < size:
@@ -141,7 +145,11 @@ def split_terms(data, letters, starts, lengths, numbers, odd):
 
 @numba.njit(cache=True)
 def readable(data, offsets, starts, lengths):
-    """The readable end of each ordinary term, as a slice; length -1 where only Python can tell: escapes, other letters, empty ends."""
+    """Find the readable end of each ordinary term, as a slice.
+
+    The length is -1 for terms that are left to Python: escapes, letters outside of ASCII, and empty
+    ends.
+    """
     for term in range(len(offsets) - 1):
         start, end = offsets[term], offsets[term + 1]
         first, last, plain = start, end, True

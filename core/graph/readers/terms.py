@@ -1,4 +1,8 @@
-"""N-Triples in blocks: every term a slice of the block, written as in the standard's canonical form; what is unusual goes to pyoxigraph."""
+"""Reader of N-Triples in blocks of bytes.
+
+Every term is a slice of its block, in the canonical form of the standard. Unusual lines are parsed
+by pyoxigraph.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +20,16 @@ from core.graph.readers.termkernels import split_terms
 
 @dataclass
 class TermBlocks:
-    """The blocks of an N-Triples file; parts are terms. Bad lines raise BadInput, or are counted where they may be left out."""
+    """Reader of an N-Triples file in blocks, whose parts are terms.
+
+    Bad lines raise BadInput, or are counted if they may be left out.
+    """
 
     source: TripleSource
     size: int
 
     def read(self, place: Place) -> Iterator[Block]:
-        """The blocks from a place on."""
+        """Yield the blocks from a position on."""
         with self.source.opened() as source:
             source.skip(place.offset)
             for text in whole_lines(source, self.size):
@@ -60,7 +67,10 @@ class TermBlocks:
         )
 
     def _unusual(self, line: bytes, number: int) -> list[tuple[str, str, str]]:
-        """The terms of the statements of one line, as pyoxigraph reads it; none of an empty one and of a comment."""
+        """Return the terms of the statements in one line, as pyoxigraph reads them.
+
+        There are none in an empty line or a comment.
+        """
         try:
             return list(statements(line))
         except (SyntaxError, BadInput) as error:

@@ -1,17 +1,24 @@
-"""Compiled loops over the bytes of text: lines into parts, parts into numbers, names into codes."""
+"""Compiled loops over the bytes of text.
+
+They split lines into parts, parse numbers, and replace names by codes.
+"""
 
 from __future__ import annotations
 
 import numba
 import numpy as np
 
-TOO_FEW, EMPTY = 1, 2  # why a line is no triple; EMPTY + 10 * the place of the empty part
+# Reasons for a line that is no triple. For an empty part, 10 x its position is added to EMPTY.
+TOO_FEW, EMPTY = 1, 2
 A, B = np.uint64(0x9FB21C651E98DF25), np.uint64(0xD6E8FEB86659FD93)
 
 
 @numba.njit(cache=True)
 def blank(data, start, end):
-    """Whether data[start:end], UTF-8, is empty or all white space as `str.isspace` has it."""
+    """Return whether the UTF-8 text data[start:end] is empty or white space.
+
+    White space is defined as for `str.isspace`.
+    """
     at = start
     while at < end:
         letter = data[at]
@@ -42,10 +49,11 @@ def blank(data, start, end):
 
 @numba.njit(cache=True)
 def split(data, end, separator, columns, exactly, starts, lengths, numbers, odd):
-    """Lines of data[:end] into parts. `columns` are those of head, relation, tail from 0; `exactly` where there may be no others.
+    """Split the lines of data[:end] into the parts of triples.
 
-    Fills starts and lengths (three a triple), numbers (lines from 0) and odd (rows: line, start, end, reason).
-    Returns the counts of triples, odd lines and all lines.
+    `columns` are those of head, relation and tail, from 0. `exactly` is True if there may be no
+    others. Fills starts and lengths (three per triple), numbers (lines from 0) and odd (rows: line,
+    start, end, reason). Returns the counts of triples, odd lines and all lines.
     """
     widest = columns.max() + 1
     at, line, found, strange = 0, 0, 0, 0
@@ -95,7 +103,10 @@ def split(data, end, separator, columns, exactly, starts, lengths, numbers, odd)
 
 @numba.njit(cache=True)
 def whole_numbers(data, starts, lengths, most, values):
-    """Parts as numbers from 0 to `most`, written in digits only; -1 where one is none."""
+    """Parse parts as numbers from 0 to `most`, -1 for other parts.
+
+    Only digits are accepted.
+    """
     for part in range(len(starts)):
         number = np.int64(0)
         for at in range(starts[part], starts[part] + lengths[part]):
@@ -105,13 +116,14 @@ def whole_numbers(data, starts, lengths, most, values):
                 break
             number = 10 * number + digit
         if lengths[part] > 1 and data[starts[part]] == 48:
-            number = most + 1  # leading zeros: its name would not be its number
+            # Leading zeros: its name would differ from its number.
+            number = most + 1
         values[part] = number if number <= most else -1
 
 
 @numba.njit(cache=True)
 def _hashed(data, start, length, seed):
-    """Two hashes of data[start:start + length]: of 64 bits, and of 64 more."""
+    """Return two independent 64-bit hashes of data[start:start + length]."""
     first, second, at, end = seed ^ A, seed ^ np.uint64(length), start, start + length
     while at < end:
         word = np.uint64(0)
@@ -130,7 +142,7 @@ def _hashed(data, start, length, seed):
 
 @numba.njit(cache=True)
 def hash_parts(data, starts, lengths, seed, hashes):
-    """The hash of each part."""
+    """Fill `hashes` with the hash of each part."""
     for part in range(len(starts)):
         hashes[part] = _hashed(data, starts[part], lengths[part], seed)[0]
 
@@ -145,9 +157,11 @@ def _same(data, start, other, length):
 
 @numba.njit(cache=True)
 def codes_of(data, starts, lengths, seed, table, codes, firsts, hashes, more):
-    """Numbers the names of a block by first appearance. `table` holds -1, a power of two of places, at least twice the names.
+    """Number the names of a block by first appearance.
 
-    Fills codes (one a name), and for each different name its first place, hash and 32 more bits of it. Returns how many differ.
+    `table` must hold -1 everywhere. Its length is a power of two and at least twice the number of
+    names. Fills codes (one per name), and for each different name its first position, its hash and
+    32 more bits of a second hash. Returns the number of different names.
     """
     mask, count = np.uint64(len(table) - 1), 0
     for name in range(len(starts)):
@@ -177,7 +191,7 @@ def codes_of(data, starts, lengths, seed, table, codes, firsts, hashes, more):
 
 @numba.njit(cache=True)
 def gather(data, starts, lengths, out):
-    """The parts one behind the other; the end."""
+    """Copy the parts to `out` one behind the other, and return the end."""
     at = 0
     for part in range(len(starts)):
         for place in range(lengths[part]):

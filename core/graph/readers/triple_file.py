@@ -1,4 +1,4 @@
-"""Triples read from a file, whatever its format."""
+"""Reader of triples in a file of any format."""
 
 from __future__ import annotations
 
@@ -26,12 +26,31 @@ MEMORY = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?")
 
 @dataclass(frozen=True)
 class TripleFile:
-    """A file of triples and how to read it.
+    """A file of triples and the settings with which it is read.
 
-    Every format may also be packed (`.gz`, `.zst`). `format` is one of `FORMATS`; `auto` goes by the suffix, else by the first
-    lines. `columns` tells which columns, from 1, of a delimited file hold head, relation and tail, for lines that hold more
-    (or in another order). `most` bounds the bytes of text read, after unpacking. Reading raises BadInput, naming file and line,
-    for what cannot be read as triples, and for a file that holds none.
+    Reading raises BadInput, with file and line, for text that cannot be read as triples, and for a
+    file without triples.
+
+    Parameters
+    ----------
+    path : the file, which may be packed (`.gz`, `.zst`).
+    format : a name in `FORMATS`; `auto` decides by the suffix, else by the first lines.
+    columns : columns of head, relation and tail in delimited text, from 1, if lines hold more or in
+        another order.
+    most : largest number of bytes of text, after unpacking.
+    drop : patterns of relations whose triples are left out (`common.*`, `*sameAs*`).
+    skips : leave out bad lines; `tally` counts them.
+    numbered : nodes and relations are numbers, which are kept, and no names are stored.
+    memory : memory in bytes within which a graph is built, for files of any size.
+    keep : keep the work of a stopped build for the next one.
+    language, labels, literals : for RDF, the language of labels (“none” for identifiers), a file of
+        labels, and the use of other literals: triples, attributes of their subjects, or none.
+    more : further files of edges, which are read after it in the same way.
+    nodes : tables of nodes, in which the ends of edges are ids.
+    header : “yes” or “no” if the user says whether the first row of delimited text names its
+        columns.
+    encoding : encoding of text that is not UTF-8.
+    attributes : receives the attributes of nodes and edges.
 
     >>> import pathlib, tempfile
     >>> from core.graph.readers.triple_file import TripleFile
@@ -39,15 +58,6 @@ class TripleFile:
     >>> _ = file.write_text("Inception|directed_by|Christopher Nolan")
     >>> list(TripleFile(file).read())
     [('Inception', 'directed_by', 'Christopher Nolan')]
-
-    Triples whose relation fits a pattern of `drop` (`common.*`, `*sameAs*`) are left out; with `skips`, so are bad lines; `tally` says how
-    many. With `numbered`, nodes and relations are numbers, kept as they stand, and no names are stored. Where `memory` is given, in
-    bytes, a graph is built of the file within about as many, however small it is; what a stopped build has done is kept for the next one
-    unless `keep` is off. Of RDF, things are called by their labels in `language`, from this file and a file of `labels`; of “none” by
-    their identifiers; other `literals` are triples, attributes of their things, or left out. `more` are further files of edges, read behind
-    it in the same way. Where there are tables of `nodes`, the ends of edges are ids in them. `attributes` is given what the files say
-    beside the triples. `header` is “yes” or “no” where a person says whether the first row of delimited text names its columns, and
-    `encoding` names that of text which is not UTF-8.
     """
 
     path: FilePath
@@ -70,7 +80,7 @@ class TripleFile:
     attributes: Attributes = field(default_factory=Attributes, compare=False)
 
     def read(self, watch: Watch = NO_WATCH) -> Iterator[Triple]:
-        """Its triples, in its order."""
+        """Yield the triples, in the order of the files."""
         pattern_of = lru_cache(None)(lambda relation: dropping(relation, self.drop))
         self.attributes.clear()
         self.tally.skips = self.skips
@@ -92,7 +102,10 @@ class TripleFile:
             self.warn_of(relations)
 
     def warn_of(self, relations: Iterable[str]) -> None:
-        """Has the tally warn where a file of several triples has one relation only, while it says more of edges."""
+        """Make the tally warn about a graph with only one relation.
+
+        It warns if the file has more attributes of edges.
+        """
         several = tuple(relations)
         if len(several) == 1 and (self.attributes.count != 1 or several[0] == LINKED):
             if sentence := self.attributes.same_relation(several[0]):
@@ -107,7 +120,10 @@ class TripleFile:
         ]
 
     def source(self, watch: Watch, tally: Tally, form: str = "") -> TripleSource:
-        """The file as it is to be read, in the format `form` where that is known already."""
+        """Return the source of the file.
+
+        `form` is its format, if that is known already.
+        """
         return TripleSource(
             self.path,
             form or self.format,
@@ -126,20 +142,25 @@ class TripleFile:
 
 
 def _triples(sources: Sequence[TripleSource]) -> Generator[Triple, None, None]:
-    """The triples of files that are read in the same way, one behind the other, their ends called by the tables of nodes they share."""
+    """Yield the triples of several files, one file after the other.
+
+    All are read in the same way. The ends of edges are named by the tables of nodes, which the
+    files share.
+    """
     each = ((source, triple) for source in sources for triple in _of_file(source))
     return named(sources[0], each) if sources[0].nodes else (triple for _, triple in each)
 
 
 def _of_file(source: TripleSource) -> Iterator[Triple]:
-    """The triples of a source whose format is looked up first."""
+    """Yield the triples of a source, after its format was determined."""
     source.format = format_of(source.path, source.format)
     one = format_named(source.format)
     check_language(source.language)
     check_literals(source.literals)
     if source.columns and not (one.delimited or one.table):
         raise BadInput(
-            f"Columns can be chosen in delimited text and tables only; {source.name} is read as {one.title}."
+            f"Columns can be chosen in delimited text and tables only; {source.name} is read as "
+            f"{one.title}."
         )
     found = False
     for triple in one.read(source):
@@ -150,8 +171,16 @@ def _of_file(source: TripleSource) -> Iterator[Triple]:
 
 
 def gathered(paths: Sequence[FilePath], **how: Any) -> TripleFile:
-    """How to read several files of one graph: those with columns of a table of nodes, beside those that `nodes` names, an RDF file of
-    nothing but labels, and files of edges. Raises BadInput where none holds edges."""
+    """Sort several files of one graph into tables of nodes, labels and edges.
+
+    Tables of nodes are found by their columns and added to those in `nodes`. An RDF file of labels
+    alone becomes the file of labels.
+
+    Raises
+    ------
+    BadInput
+        If no file has edges.
+    """
     known, several = tuple(how.pop("nodes", ())), len(paths) > 1
     text = {"most": how.get("most"), "encoding": how.get("encoding", "")}
     source = lambda path: TripleSource(path, **text)
@@ -165,28 +194,42 @@ def gathered(paths: Sequence[FilePath], **how: Any) -> TripleFile:
         edges = [path for path in edges if path != how["labels"]]
     if not edges:
         raise BadInput(
-            "None of these files holds edges: they are tables of nodes, or labels; add the file that holds the edges."
+            "None of these files holds edges: they are tables of nodes, or labels; add the file "
+            "that holds the edges."
         )
     return TripleFile(edges[0], **how, more=tuple(edges[1:]), nodes=(*known, *tables))
 
 
 def dropping(relation: str, patterns: tuple[str, ...]) -> str:
-    """The first pattern that a relation fits, letter case and all; empty where there is none."""
+    """Return the first pattern that a relation matches, or an empty text; case counts."""
     return next((pattern for pattern in patterns if fnmatchcase(relation, pattern)), "")
 
 
 def columns_of(text: str) -> tuple[int, int, int]:
-    """The columns that a text like `1,2,3` tells. Raises BadInput where it is no three numbers."""
+    """Parse column numbers from a text such as `1,2,3`.
+
+    Raises
+    ------
+    BadInput
+        If the text is not three numbers.
+    """
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 3 or not all(part.isdecimal() and len(part) < 6 for part in parts):
         raise BadInput(
-            f"Columns are three different numbers from 1, for head, relation and tail, as in 1,2,3; not “{shorten(text)}”."
+            "Columns are three different numbers from 1, for head, relation and tail, as in 1,2,3; "
+            f"not “{shorten(text)}”."
         )
     return int(parts[0]), int(parts[1]), int(parts[2])
 
 
 def size_of(text: str) -> int:
-    """The bytes that a text like 2GiB, 800 MB or 1000000 tells. Raises BadInput for another, and for less than 64 MiB."""
+    """Parse a number of bytes such as 2GiB, 800 MB or 1000000.
+
+    Raises
+    ------
+    BadInput
+        For other texts, and for less than 64 MiB.
+    """
     found = MEMORY.fullmatch(text.strip().lower())
     size = int(float(found[1]) * 1024 ** " kmgt".index(found[2] or " ")) if found else 0
     if size < 1 << 26:

@@ -1,1 +1,1 @@
-"""Graphs on disk: written, opened, cut out, read from a database."""
+"""Storage of graphs on disk: writing, opening, digests and excerpts."""

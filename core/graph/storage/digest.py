@@ -1,4 +1,4 @@
-"""What tells one graph's content, or one state of a file, from another."""
+"""Digests of a graph's content and of the state of a file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from core.graph.columns import Columns
 from core.graph.storage.write import release
 from core.graph.store import ARRAYS, BLOB, VERSION
 
-HASHED = 1 << 23  # values put into the digest at a time
+# Number of values that are added to the digest at a time.
+HASHED = 1 << 23
 
 
 def digest_of(
     arrays: dict[str, np.ndarray], names: np.ndarray, relations: Iterable[str], direction: str
 ) -> str:
-    """The sha256 of a graph's content in hex; the same triples give the same digest in any process."""
+    """Return the SHA-256 of a graph's content, in hex.
+
+    The same triples give the same digest in any process.
+    """
     digest = hashlib.sha256(json.dumps([VERSION, direction, list(relations)]).encode())
     for key, values in [*((key, arrays[key]) for key in ARRAYS), (BLOB, names)]:
         digest.update(f"{key} {values.dtype.str} {len(values)}\n".encode())
@@ -31,12 +35,18 @@ def digest_of(
 
 
 def with_columns(digest: str, columns: Columns) -> str:
-    """The digest of a graph whose triples have that digest and that carries these tables; of a graph of triples its own."""
+    """Return the digest of a graph with tables, given the digest of its triples.
+
+    Without tables, it is that of the triples.
+    """
     return hashlib.sha256(f"{digest}\n{columns.digest}".encode()).hexdigest() if columns else digest
 
 
 def stamp(path: FilePath) -> dict:
-    """What tells one state of a file from another: [bytes, time of change in ns] and the sha256 of its content."""
+    """Return the state of a file.
+
+    It consists of [bytes, time of change in ns] and the SHA-256 of its content.
+    """
     try:
         stat = path.stat()
         return {"stamp": [stat.st_size, stat.st_mtime_ns], "digest": file_digest(path)}
@@ -45,6 +55,6 @@ def stamp(path: FilePath) -> dict:
 
 
 def file_digest(path: FilePath) -> str:
-    """The sha256 of a file's content in hex."""
+    """Return the SHA-256 of a file's content, in hex."""
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,4 +1,7 @@
-"""A small graph cut out of a large one, so that a finished run can be shown where the large one is not."""
+"""Excerpts of a graph.
+
+With them a finished run can be shown without the whole graph.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,15 @@ from core.graph.store import Graph
 
 LARGEST = 1 << 62
 NONE = np.empty(0, np.int64)
-OF_NODES = ("members",)  # columns of ids of nodes; all other columns of ids are of chunks
+# Columns with ids of nodes; all other columns of ids hold ids of chunks.
+OF_NODES = ("members",)
 
 
 def gaps(ascending: Iterable[int]) -> list[int]:
-    """Ascending whole numbers as the first one and the steps from each to the next: small numbers, which compress well."""
+    """Return ascending integers as the first one and the differences between neighbours.
+
+    These are small numbers, which compress well.
+    """
     values = np.asarray(
         ascending if isinstance(ascending, np.ndarray) else list(ascending), np.int64
     )
@@ -28,7 +35,13 @@ def gaps(ascending: Iterable[int]) -> list[int]:
 
 
 def from_gaps(steps: Sequence[int], repeats: bool = False) -> np.ndarray:
-    """The ascending numbers (int64) of `gaps`. Raises ValueError where they are not whole, at least 0 and ascending."""
+    """Return the ascending numbers (int64) from the result of `gaps`.
+
+    Raises
+    ------
+    ValueError
+        If they are not integers, negative or not ascending.
+    """
     if any(type(step) is not int or not 0 <= step < LARGEST for step in steps) or (
         not repeats and 0 in steps[1:]
     ):
@@ -40,12 +53,13 @@ def from_gaps(steps: Sequence[int], repeats: bool = False) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class ExcerptGraph(Graph):
-    """Some nodes, edges and relations of a graph as a graph of its own, with ids 0, 1, ... in the order of the old ones.
+    """Some nodes, edges and relations of a graph, as a graph of its own.
 
-    `origin_nodes`, `origin_edges` and `origin_relations` (int64, ascending) are the ids in the whole graph, whose digest
-    is `origin` and whose counts are `whole` (nodes, edges, relations). `degrees` tells the number of edges in the whole
-    graph; everything else is about the excerpt alone. Of a graph made of texts `columns` has the rows of what is in the excerpt, and
-    `origin_chunks` and `origin_communities` are their rows in the whole graph.
+    Ids are 0, 1, ... in the order of the original ids, which are `origin_nodes`, `origin_edges` and
+    `origin_relations` (int64, ascending). `origin` is the digest of the whole graph, and `whole`
+    are its numbers of nodes, edges and relations. `degrees` returns degrees in the whole graph;
+    everything else is about the excerpt alone. For a text graph, `columns` holds the rows of the
+    excerpt, and `origin_chunks` and `origin_communities` are their rows in the whole graph.
     """
 
     origin: str = ""
@@ -53,18 +67,27 @@ class ExcerptGraph(Graph):
     origin_nodes: np.ndarray = None  # type: ignore[assignment]
     origin_edges: np.ndarray = None  # type: ignore[assignment]
     origin_relations: np.ndarray = None  # type: ignore[assignment]
-    whole_degrees: np.ndarray = None  # type: ignore[assignment]  # int64 [2, n]: out, in
+    whole_degrees: np.ndarray = None  # int64 [2, n]: out, in  # type: ignore[assignment]
     origin_chunks: np.ndarray = field(default_factory=lambda: NONE)
     origin_communities: np.ndarray = field(default_factory=lambda: NONE)
 
     def degrees(self, nodes: np.ndarray, direction: str = "both") -> np.ndarray:
-        """The number of edges at each node in the whole graph; in `both`, a self-loop counts twice."""
+        """Return the degree of each node in the whole graph.
+
+        With `both`, a self-loop counts twice.
+        """
         out, into = self.whole_degrees[:, nodes]
         return {"out": out, "in": into, "both": out + into}[self.resolve(direction)]
 
     @classmethod
     def thaw(cls, frozen: Mapping[str, Any]) -> ExcerptGraph:
-        """The graph that `cut` describes. Raises BadInput where the description is damaged."""
+        """Return the graph described by a result of `cut`.
+
+        Raises
+        ------
+        BadInput
+            If the description is damaged.
+        """
         try:
             return _made(frozen)
         except (
@@ -89,9 +112,10 @@ def cut(
     communities: Iterable[int] = (),
     full: Iterable[int] | None = None,
 ) -> dict[str, Any]:
-    """The excerpt of a graph as JSON can hold it: these nodes, edges, relations, chunks and communities, and those that the edges need.
+    """Return the excerpt of a graph in a form that JSON can hold.
 
-    Of the chunks that are not among `full` (default: all are) the text is left out.
+    It contains the given nodes, edges, relations, chunks and communities, and those that the edges
+    need. Chunks that are not in `full` (by default all are) have no text.
     """
     edges = np.array(sorted(set(map(int, edges))), np.int64)
     heads, relation_ids, tails = graph.triples(edges)
@@ -134,7 +158,10 @@ def _ascending(ids: Iterable[int]) -> np.ndarray:
 def _tables(
     columns: Columns, rows: Mapping[str, np.ndarray], full: set[int] | None
 ) -> dict[str, dict[str, list]]:
-    """The columns of some rows as JSON can hold them; ids of what is not in the excerpt are left out."""
+    """Return the columns of some rows in a form that JSON can hold.
+
+    Ids outside of the excerpt are left out.
+    """
     found: dict[str, dict[str, list]] = {}
     for name, table in columns.tables().items():
         part, found[name] = table.taken(rows[name]), {}
@@ -154,13 +181,19 @@ def _tables(
 
 
 def _placed(lists: Rows, retained: np.ndarray) -> list[list[int]]:
-    """The places of ids among those that are kept, row by row."""
+    """Return the positions of ids among those that are kept, row by row."""
     inside = [np.intersect1d(lists[row], retained) for row in range(len(lists))]
     return [np.searchsorted(retained, ids).tolist() for ids in inside]
 
 
 def _columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Columns:
-    """The tables of `cut`. Raises ValueError, KeyError or TypeError where they are damaged."""
+    """Return the tables from a result of `cut`.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError
+        If they are damaged.
+    """
     tables = {}
     for name, columns in frozen.items():
         for column, values in columns.items():

@@ -1,4 +1,4 @@
-"""Graphs that another process opens for long work."""
+"""Opening of graphs by subprocesses for long work."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from core.errors import StoreError
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph
 
-LARGE = 500_000  # triples from which on long work is done in a process of its own
+# Number of triples from which on long work is done in a subprocess.
+LARGE = 500_000
 
 
 def open_same(folder: FilePath, digest: str) -> Graph:
-    """The graph in `folder`, as another process knew it. Raises StoreError as `Graph.open`, and where it was built anew since."""
+    """Open the graph in `folder`, expecting a digest.
+
+    Raises
+    ------
+    StoreError
+        As `Graph.open`, or if the graph has been rebuilt since.
+    """
     graph = Graph.open(folder)
     if graph.digest != digest:
         raise StoreError(f"The graph in {folder} was built anew just now; open it again.")
@@ -20,5 +27,8 @@ def open_same(folder: FilePath, digest: str) -> Graph:
 
 
 def needs_subprocess(graph: KnowledgeGraph) -> bool:
-    """Whether long work on a graph is done in a process of its own: where it is large, and lies in a folder for others to open."""
+    """Return whether long work on a graph is done in a subprocess.
+
+    This is so for large graphs in a folder, which another process can open.
+    """
     return graph.n_edges > LARGE and graph.folder is not None

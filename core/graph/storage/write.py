@@ -1,4 +1,8 @@
-"""How a store reaches the disk: one writer at a time, everything durable, and put in place in one step."""
+"""Writing of graph stores.
+
+There is one writer at a time. All files are made durable, and the store is put in place in one
+step.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +24,24 @@ from core.io import folders, locks
 from core.io.durable import sync
 from core.watch import NO_WATCH, Watch
 
-UNFINISHED = "unfinished"  # the state of a long build, taken up again by the next one
+UNFINISHED = "unfinished"  # folder with the state of a long build, which the next one continues
 SOURCE = "source.json"
 
 
 @contextmanager
 def locked(folder: FilePath, wait: bool, watch: Watch = NO_WATCH) -> Iterator[None]:
-    """Holds the lock file beside `folder`; work that fails leaves none. Where another process holds it: waits, calling `watch`, or,
-    without `wait`, raises StoreError."""
+    """Hold the lock file next to `folder`.
+
+    If another process holds it, wait and call `watch` meanwhile, or raise StoreError without
+    `wait`. If the work fails, the lock file is removed.
+    """
     file = folder.parent / f"{folder.name}.lock"
 
     def busy() -> None:
         if not wait:
             raise StoreError(
-                f"The graph in {folder} is being built by another process; try again when it is done."
+                f"The graph in {folder} is being built by another process; try again when it is "
+                "done."
             )
         watch.check()
 
@@ -48,8 +56,9 @@ def locked(folder: FilePath, wait: bool, watch: Watch = NO_WATCH) -> Iterator[No
         try:
             yield
         except BaseException:
+            # It is removed while the lock is held, so that no lock of another process is removed.
             with suppress(PermissionError):  # on Windows it stays
-                file.unlink(missing_ok=True)  # while it is held, so that nobody else loses theirs
+                file.unlink(missing_ok=True)
             raise
 
 
@@ -60,7 +69,7 @@ def write(
     known: dict | None,
     columns: Columns = columns.NONE,
 ) -> None:
-    """Writes the data files of a store into a new folder, each made durable."""
+    """Write the data files of a store into a new folder, durably."""
     temporary.mkdir()
     sides = ("out_indptr", "in_indptr")
     files = {f"{key}.npy": values for key, values in arrays.items() if key not in sides}
@@ -81,14 +90,17 @@ def write(
 
 
 def write_degrees(temporary: FilePath) -> None:
-    """Writes the degrees of the nodes beside the arrays that they are made from."""
+    """Write the degrees of the nodes, computed from the offsets in the folder."""
     with open(temporary / DEGREES, "wb") as stream:
         np.save(stream, degree_bytes(*np.load(temporary / OFFSETS, mmap_mode="r").T))
         _durable(stream)
 
 
 def note_source(temporary: FilePath, known: dict | None) -> None:
-    """Writes down which state of which file the data in a folder were made of, and makes the folder durable."""
+    """Write the state of the source file into a data folder.
+
+    The folder is then made durable.
+    """
     if known:
         with open(temporary / SOURCE, "w", encoding="utf-8") as stream:
             json.dump(known, stream)
@@ -97,12 +109,23 @@ def note_source(temporary: FilePath, known: dict | None) -> None:
 
 
 def place(folder: FilePath, temporary: FilePath, meta: dict) -> None:
-    """Puts the data files of a store in place, then swings `graph.json` over to them in one step. Raises OSError."""
+    """Put the data files of a store in place.
+
+    `graph.json` is switched to them in one step.
+
+    Raises
+    ------
+    OSError
+        If the disk cannot be written.
+    """
     folders.place(folder, temporary, META, meta)
 
 
 def clean(folder: FilePath) -> None:
-    """Removes what killed builds and replaced stores left in `folder`. Call with the lock held."""
+    """Remove the remains of killed builds and of replaced stores from `folder`.
+
+    The lock must be held.
+    """
     folders.clean(folder, META)
 
 
@@ -112,7 +135,7 @@ def _durable(stream) -> None:
 
 
 def release(values: np.ndarray) -> None:
-    """Writes what a memory map changed, and lets go of the memory that it takes."""
+    """Write the changes of a memory map to disk, and free its memory."""
     mapped: mmap.mmap | None = getattr(values, "_mmap", None)
     if isinstance(values, np.memmap) and mapped is not None:
         if values.mode != "r":

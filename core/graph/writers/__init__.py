@@ -1,1 +1,1 @@
-"""Graphs written to files, in formats that other tools read."""
+"""Export of graphs to files that other tools read."""

@@ -1,4 +1,4 @@
-"""A graph as GraphML, which networkx, igraph, Gephi, yEd and Cytoscape read."""
+"""Export of a graph as GraphML, which networkx, igraph, Gephi, yEd and Cytoscape read."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.writers.parts import edge_columns, edge_parts, node_columns, node_parts
 from core.watch import NO_WATCH, Watch
 
-HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
-# characters that XML cannot hold
+HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n'
+    '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+)
+# Characters that XML cannot hold.
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_graphml(graph: KnowledgeGraph, file: FilePath, watch: Watch = NO_WATCH) -> None:
-    """Writes nodes with their names as `label`, and edges with their relations as `relation`, each with the columns that the graph has.
+    """Write a graph as GraphML.
 
-    Characters that XML cannot hold are written as U+FFFD.
+    Nodes have their names as `label`, and edges have their relations as `relation`. The other
+    attributes are the columns of the graph. Characters that XML cannot hold are written as U+FFFD.
     """
     with open(file, "w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(_lines(graph, watch))
@@ -53,7 +57,7 @@ def _lines(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[str]:
 
 
 def _data(of: str, values: dict[str, str | float]) -> str:
-    """The values that are there, as elements."""
+    """Return the values that are not empty as elements."""
     return "".join(
         f'<data key="{of}-{key}">{_text(str(value))}</data>'
         for key, value in values.items()

@@ -1,4 +1,7 @@
-"""The nodes and the edges of a graph in parts, with what is said of each, for writers that hold one part at a time."""
+"""Nodes and edges of a graph in parts.
+
+Writers therefore hold only one part in memory.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,17 @@ from core.graph.columns import Table
 from core.graph.protocol import KnowledgeGraph
 from core.watch import NO_WATCH, Watch
 
-ROWS = 1 << 16  # nodes or edges that are held at once
+# Number of nodes or edges in a part.
+ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """Some nodes in a row: the first one's id, and of each its name and the texts of its columns, empty where there is none."""
+    """Some nodes with consecutive ids.
+
+    `first` is the id of the first one. `columns` holds the texts of each column, empty if a node
+    has none.
+    """
 
     first: int
     names: list[str]
@@ -25,7 +33,10 @@ class Nodes:
 
 @dataclass(frozen=True)
 class Edges:
-    """Some edges in a row: of each the ids of both ends and of its relation, and its columns."""
+    """Some edges with consecutive ids.
+
+    They are ids of heads, relations and tails, and columns.
+    """
 
     heads: np.ndarray
     relations: np.ndarray
@@ -34,7 +45,11 @@ class Edges:
 
 
 def node_parts(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[Nodes]:
-    """The nodes of a graph by id, `ROWS` at a time, with types and descriptions where it has some; `watch` hears the share."""
+    """Yield the nodes of a graph by id, `ROWS` at a time.
+
+    Types and descriptions are included if the graph has them. `watch` receives the share that is
+    done.
+    """
     for first in range(0, graph.n_nodes, ROWS):
         ids = np.arange(first, min(first + ROWS, graph.n_nodes))
         yield Nodes(
@@ -44,7 +59,10 @@ def node_parts(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[Nodes
 
 
 def edge_parts(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[Edges]:
-    """The edges of a graph by id, as `node_parts`, with descriptions, keywords and weights."""
+    """Yield the edges of a graph by id, `ROWS` at a time.
+
+    Descriptions, keywords and weights are included if the graph has them.
+    """
     for first in range(0, graph.n_edges, ROWS):
         ids = np.arange(first, min(first + ROWS, graph.n_edges))
         yield Edges(*graph.triples(ids), _columns(graph.columns.edges, edge_columns(graph), ids))
@@ -52,12 +70,12 @@ def edge_parts(graph: KnowledgeGraph, watch: Watch = NO_WATCH) -> Iterator[Edges
 
 
 def node_columns(graph: KnowledgeGraph) -> list[str]:
-    """The columns of nodes that are written: those that the graph has."""
+    """Return those of the exported columns of nodes that the graph has."""
     return _there(graph.columns.nodes, ("type", "description"))
 
 
 def edge_columns(graph: KnowledgeGraph) -> list[str]:
-    """The columns of edges that are written: those that the graph has."""
+    """Return those of the exported columns of edges that the graph has."""
     return _there(graph.columns.edges, ("description", "keywords", "weight"))
 
 

@@ -1,4 +1,7 @@
-"""A graph as two tables, of nodes and of edges: CSV for the import of Neo4j, and Parquet."""
+"""Export of a graph as two tables, of nodes and of edges.
+
+The formats are CSV for the import of Neo4j, and Parquet.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,16 @@ CSV_HEADS = {
     "keywords": "keywords",
     "weight": "weight:float",
 }
-NODES, EDGES = "nodes", "edges"  # the files of both tables, without their endings
+# Names of the two files without their suffixes.
+NODES, EDGES = "nodes", "edges"
 
 
 def write_neo4j(graph: KnowledgeGraph, folder: FilePath, watch: Watch = NO_WATCH) -> None:
-    """Writes `nodes.csv` and `edges.csv` with the headers that neo4j-admin's import reads: ids are numbers, names the property `name`, and
-    types the labels of nodes, several of them separated by semicolons."""
+    """Write `nodes.csv` and `edges.csv` for the import of neo4j-admin.
+
+    Ids are numbers, and names are the property `name`. Types become labels of nodes; several are
+    separated by semicolons.
+    """
     folder.mkdir()
     with open(folder / f"{NODES}.csv", "w", encoding="utf-8", newline="") as stream:
         rows = csv.writer(stream, lineterminator="\n")
@@ -43,8 +50,11 @@ def write_neo4j(graph: KnowledgeGraph, folder: FilePath, watch: Watch = NO_WATCH
 
 
 def write_parquet(graph: KnowledgeGraph, folder: FilePath, watch: Watch = NO_WATCH) -> None:
-    """Writes `nodes.parquet` (name, type, description) and `edges.parquet` (head, relation, tail, description, keywords, weight), as far as
-    the graph has these columns; ends and relations are names."""
+    """Write `nodes.parquet` and `edges.parquet`.
+
+    The first has name, type and description, the second head, relation, tail, description, keywords
+    and weight, as far as the graph has these columns. Ends and relations are names.
+    """
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 

@@ -1,4 +1,7 @@
-"""A graph as Turtle: things and relations numbered, and called by their labels."""
+"""Export of a graph as Turtle.
+
+Entities and relations are numbered, and their names are labels.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +19,17 @@ HEAD = """@prefix e: <urn:hopscope:entity:> .
 @prefix schema: <http://schema.org/> .
 
 """
-# of the columns of nodes
+# Predicates of the columns of nodes.
 PREDICATES = {"type": "schema:additionalType", "description": "schema:description"}
 ESCAPED = re.compile('[\x00-\x1f"\\\\\x7f]')
 
 
 def write_turtle(graph: KnowledgeGraph, file: FilePath, watch: Watch = NO_WATCH) -> None:
-    """Writes each triple, the labels of things and relations, and types and descriptions of things as literals.
+    """Write a graph as Turtle.
 
-    Descriptions, keywords and weights of edges are left out: a triple of RDF has no attributes.
+    Each triple is written, and the labels of entities and relations, and the types and descriptions
+    of entities as literals. Descriptions, keywords and weights of edges are left out, since a
+    triple of RDF has no attributes.
     """
     with open(file, "w", encoding="utf-8", newline="\n") as stream:
         stream.writelines(_lines(graph, watch))

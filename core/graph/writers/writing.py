@@ -1,4 +1,7 @@
-"""A graph written in a format: one table of formats, which the command and the page read."""
+"""Export of a graph, with a table of formats.
+
+The command line and the page use the table.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,17 @@ from core.io.durable import move
 from core.watch import NO_WATCH, Watch
 
 SAID_OF_EDGES = {"description": "descriptions", "keywords": "keywords", "weight": "weights"}
-PARTIAL = ".partial"  # at the end of the name of what is being written
+# Suffix of the file or folder until it is complete.
+PARTIAL = ".partial"
 
 
 @dataclass(frozen=True)
 class Written:
-    """A format that graphs are written in: as one file, or as a folder of two tables where it has no `suffix`. Tools that read it are in
-    `read_by`; `left` says what of a graph it cannot hold."""
+    """An export format.
+
+    It is one file, or a folder of two tables if there is no `suffix`. `read_by` names tools that
+    read it. `left` describes the contents of a graph that it cannot hold.
+    """
 
     title: str
     suffix: str
@@ -62,12 +69,22 @@ WRITTEN: dict[str, Written] = {
 def export(
     graph: KnowledgeGraph, format: str, out: FilePath, watch: Watch = NO_WATCH
 ) -> list[FilePath]:
-    """Writes a graph in a format to a file or a folder that is not there yet, and gives the files. A part of some 65,000 rows is held at a
-    time; what is not finished has another name, and goes where it fails. Raises BadInput for an unknown format or a name that is taken,
-    StoreError where the disk refuses, and what `watch` raises."""
+    """Write a graph to a new file or folder, and return the files.
+
+    Parts of about 65,000 rows are in memory at a time. The output has another name until it is
+    complete, and is removed if the export fails. Exceptions of `watch` pass through.
+
+    Raises
+    ------
+    BadInput
+        If the format is unknown or the name is taken.
+    StoreError
+        If the disk cannot be written.
+    """
     if format not in WRITTEN:
         raise BadInput(
-            f"There is no format “{format}” to write.{nearest(format, WRITTEN)} Known are {', '.join(WRITTEN)}."
+            f"There is no format “{format}” to write.{nearest(format, WRITTEN)} Known are "
+            f"{', '.join(WRITTEN)}."
         )
     if out.exists():
         raise BadInput(f"{out} is there already; name another file or folder.")
@@ -85,7 +102,7 @@ def export(
 
 
 def left_out(graph: KnowledgeGraph, format: str) -> list[str]:
-    """Sentences on what of this graph the format does not hold."""
+    """Return sentences about the contents of this graph that the format cannot hold."""
     found, edges = [], graph.columns.edges
     if graph.columns.of_texts:
         found.append(
@@ -101,7 +118,7 @@ def left_out(graph: KnowledgeGraph, format: str) -> list[str]:
 
 
 def written_page() -> str:
-    """The table of docs/formats.md: a row for each format."""
+    """Return the table in docs/formats.md, with a row for each format."""
     rows = [
         f"| `{name}`: {one.title} | {one.read_by} | {one.left} |" for name, one in WRITTEN.items()
     ]
@@ -109,7 +126,7 @@ def written_page() -> str:
 
 
 def usual_name(name: str, format: str) -> str:
-    """The name of the file or folder of a graph of this name."""
+    """Return the default file or folder name for a graph."""
     return f"{name}{WRITTEN[format].suffix}" if WRITTEN[format].suffix else f"{name}-{format}"
 
 

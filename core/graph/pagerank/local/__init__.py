@@ -1,1 +1,4 @@
-"""The local push: it walks only where mass flows, and keeps what it touched in hashed work arrays, which other local searches borrow."""
+"""Local push: PageRank that visits only the nodes that mass reaches.
+
+Visited nodes are kept in hashed work arrays, which other local searches use, too.
+"""

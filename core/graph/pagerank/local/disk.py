@@ -1,8 +1,9 @@
-"""Reading from the disk what a search is about to walk, many pages at once.
+"""Reading many pages from the disk at once, before a search walks them.
 
-A graph larger than memory, or one just opened, is read page by page as a search meets it, and each page is waited for. Here
-the system is told the pages of all nodes that are next, so that the disk serves them side by side. Windows is not asked: there each page is
-waited for, as it does not say either how many were.
+A graph that is larger than memory, or was just opened, is read page by page as a search touches it,
+and the search waits for each page. Here the system is told the pages of all nodes that come next,
+so that the disk reads them in parallel. This is not done on Windows, which does not report how many
+pages were waited for.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ if sys.platform != "win32":
     import resource
 
 PAGE = mmap.PAGESIZE  # bytes
-FEW = 24  # pages that a search may have waited for before it has them read ahead
-LARGE = 1 << 28  # bytes of an array from which on this is looked at
-# whether the system says what was waited for, and reads what it is asked to
+# Number of pages that a search may wait for before its pages are read ahead.
+FEW = 24
+# Size in bytes of an array from which on waiting is measured.
+LARGE = 1 << 28
+# True if the system reports waiting and accepts requests to read ahead.
 ASKABLE = sys.platform != "win32"
 
 if ASKABLE:
@@ -30,7 +33,7 @@ if ASKABLE:
 
 
 class Disk:
-    """Whether a search waits for the disk, and the reading ahead."""
+    """Detection of waiting for the disk, and reading ahead."""
 
     def __init__(self, links: Links):
         self.links, self.waiting = links, False
@@ -39,17 +42,20 @@ class Disk:
         self._from = _waited() if self.mapped else 0
 
     def waits(self) -> bool:
-        """Whether this thread has waited for more than a few pages since the search began."""
+        """Return whether this thread has waited for more than `FEW` pages since the start."""
         self.waiting = self.waiting or (self.mapped and _waited() - self._from > FEW)
         return self.waiting
 
     def offsets(self, nodes: np.ndarray) -> None:
-        """Read where the steps of some nodes lie."""
+        """Read the offsets of some nodes ahead."""
         self._read(self.links.out_indptr, nodes)
         self._read(self.links.in_indptr, nodes)
 
     def rows(self, nodes: np.ndarray, most: int) -> int:
-        """Read the steps of some nodes, of each `most` at most in either way; gives how many steps they have in all."""
+        """Read the steps of some nodes ahead, at most `most` per node and direction.
+
+        Returns the number of all their steps.
+        """
         self.offsets(nodes)
         way, out_indptr, tails, in_indptr, in_heads = self.links[:5]
         out, into = (indptr[nodes + 1] - indptr[nodes] for indptr in (out_indptr, in_indptr))
@@ -62,7 +68,11 @@ class Disk:
         return int((out.sum() if way & 1 else 0) + (into.sum() if way & 2 else 0))
 
     def around(self, nodes: np.ndarray, most: int, few: int) -> None:
-        """Read the steps of some nodes, and those of their neighbours of two to `few` steps, where degrees are known."""
+        """Read the steps of some nodes and of their smaller neighbours ahead.
+
+        The neighbours are those with two to `few` steps. Neighbours are only read if degrees are
+        known.
+        """
         self.rows(nodes, most)
         if len(self.links.degree_bytes):
             ends = self._ends(nodes, most)
@@ -70,7 +80,10 @@ class Disk:
             self.rows(ends[(1 < degrees) & (degrees <= few)], few)
 
     def _read(self, array: np.ndarray, places: np.ndarray) -> None:
-        """Have the system read the places of an array, each page once, without waiting for the last of them."""
+        """Request the pages of some positions of an array, without waiting.
+
+        Each page is requested once.
+        """
         base, offset = divmod(array.ctypes.data, PAGE)
         if base not in self._asked:
             self._asked[base] = np.zeros((offset + len(array) * array.strides[0]) // PAGE + 1, bool)
@@ -83,7 +96,7 @@ class Disk:
                 _madvise((base + page) * PAGE, PAGE, mmap.MADV_WILLNEED)
 
     def _ends(self, nodes: np.ndarray, most: int) -> np.ndarray:
-        """Where the steps of the nodes of `most` steps at most lead, ascending."""
+        """Return the neighbours of those nodes that have at most `most` steps, ascending."""
         way, out_indptr, tails, in_indptr, in_heads = self.links[:5]
         sides = [(out_indptr, tails)] * (way & 1) + [(in_indptr, in_heads)] * (way >> 1)
         counts = [indptr[nodes + 1] - indptr[nodes] for indptr, _ in sides]
@@ -99,12 +112,15 @@ class Disk:
 
 
 def _places(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """All places of some rows."""
+    """Return all positions of some rows."""
     return np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
 
 
 def _waited() -> int:
-    """The pages that this thread has waited for; where only that is counted, as on macOS, this process."""
+    """Number of pages that this thread has waited for.
+
+    On systems that count only processes, such as macOS, it is that of this process.
+    """
     if sys.platform != "win32":
         return resource.getrusage(
             getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)
@@ -113,9 +129,9 @@ def _waited() -> int:
 
 
 def _pages(starts: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
-    """A place on each page of some rows."""
+    """Return a position on each page of some rows."""
     starts, counts = starts[counts > 0], counts[counts > 0]
     step = PAGE // size
-    many = (counts - 1) // step + 2  # the last place too
+    many = (counts - 1) // step + 2  # including the last position
     within = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
     return np.minimum(np.repeat(starts, many) + within * step, np.repeat(starts + counts - 1, many))

@@ -1,8 +1,9 @@
-"""What a push leaves behind is expected where: what stays of each residual, what comes back of it, what arrives from afar.
+"""Prediction of the scores from the estimates and residuals of a push.
 
-What stays of a residual where it lies counts already: what restarts there at once, and after it came back from a neighbour. The
-rest of all residuals will arrive somewhere: after a few steps a walk is near the stationary distribution, so each node is given
-its share by the number of steps that lead to it.
+A part of each residual stays at its node: the mass that restarts there at once, and the mass that
+does so after it came back from a neighbour. The rest of all residuals will arrive somewhere else.
+After a few steps a walk is close to the stationary distribution, so this rest is distributed over
+the nodes by the number of steps that lead to them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ from core.graph.pagerank.problem import Problem
 
 
 def expected(table: Table, problem: Problem, disk: Disk) -> tuple[np.ndarray, float, float]:
-    """(the score of each slot with what is still to arrive, all that is, the last of the best scores, 0 where there are too few)."""
+    """Return the expected score of each slot.
+
+    Returns
+    -------
+    The scores, the sum of all residuals, and the last of the best scores (0 if there are too few).
+    """
     scores, left = known_scores(table, stays(problem))
     if disk.waits():
         disk.offsets(table.nodes[: len(scores)][table.cells[: len(scores), DEGREE] < 0.0])
@@ -28,23 +34,32 @@ def expected(table: Table, problem: Problem, disk: Disk) -> tuple[np.ndarray, fl
 
 
 def last_of(scores: np.ndarray, keep: int) -> float:
-    """The last of the best scores, 0 where there are too few."""
+    """Return the last of the best `keep` scores, 0 if there are too few."""
     short = len(scores) < keep
     return 0.0 if short else float(np.partition(scores, len(scores) - keep)[len(scores) - keep])
 
 
 def stays(problem: Problem) -> float:
-    """The part of a residual that stays where it lies: what restarts there, at once and each time that it came back."""
+    """Return the share of a residual that stays at its node.
+
+    It restarts there at once, or each time that it comes back.
+    """
     return (1.0 - problem.damping) / (1.0 - _comes_back(problem))
 
 
 def far(problem: Problem, left: float) -> float:
-    """What is expected to arrive along each step from afar, where `left` is all residual."""
+    """Return the mass that is expected along each step from far away.
+
+    `left` is the sum of all residuals.
+    """
     return (1.0 - stays(problem)) * left / max(1.0, problem.flow)
 
 
 def returns(problem: Problem) -> np.ndarray:
-    """What a neighbour hands back along a step, over damping squared, by its degree up to `MANY`; 0 for `MANY` and more."""
+    """Return the mass that a neighbour returns along a step, over damping squared.
+
+    It is indexed by the neighbour's degree up to `MANY`, and 0 for `MANY` or more.
+    """
     degrees = np.arange(MANY + 1.0)
     back = 1.0 / np.maximum(1.0, degrees - _comes_back(problem) * (degrees - 1.0))
     back[[0, MANY]] = 0.0
@@ -52,11 +67,13 @@ def returns(problem: Problem) -> np.ndarray:
 
 
 def _comes_back(problem: Problem) -> float:
-    """The part of what is handed on along a step that comes back along it, where loops are few and all nodes are of the degree
-    that a step meets on average (1 over the mean of 1 / degree, so steps / nodes).
+    """Return the share of pushed mass that comes back along the same step.
 
-    With b that part, a node of degree k hands back damping^2 / k at once, and again b of what it hands on to the k - 1 others:
-    b = damping^2 / (k - b (k - 1)), the root below 1. Zero in one direction or with weights, where that is not known.
+    It assumes that there are few loops, and that all nodes have the degree that a step meets on
+    average (1 over the mean of 1 / degree, so steps / nodes). Let b be this share. A node of degree
+    k returns damping^2 / k at once, and again the share b of what it passes to the k - 1 others: b
+    = damping^2 / (k - b (k - 1)), of which the root below 1 counts. The result is zero in one
+    direction or with weights, where it is not known.
     """
     share = 0.0
     if len(problem.links.degree_bytes):

@@ -1,8 +1,9 @@
-"""Local forward push whose bar falls until the best nodes are found.
+"""Local forward push, with a bar that falls until the best nodes are found.
 
-A first-in first-out push (Andersen, Chung, Lang 2006) leaves to each node an estimate, which is certain, and a residual that
-has yet to flow. What of it is expected where makes few pushes enough to rank by (`expecting`), and the nodes about the last
-place are decided by the equation itself (`looking`).
+A first-in first-out push (Andersen, Chung, Lang 2006) gives each node an estimate, which is
+certain, and a residual, which has not flowed on yet. The module `extrapolate` predicts where the
+residuals will arrive, so that few pushes suffice for the ranking. The module `refine` recomputes
+the scores around the last place from those of the neighbours.
 """
 
 from __future__ import annotations
@@ -28,25 +29,35 @@ from core.graph.pagerank.local.table import (
 )
 from core.graph.pagerank.problem import Found, Problem
 
-# the first bar for each node to keep, its divisor from one to the next, the last bar
+# FIRST: first bar times the number of nodes to keep. TIGHTER: divisor from one bar to the next.
+# FINEST: last bar.
 FIRST, TIGHTER, FINEST = (0.1, 2.0, 1e-16)
-FINER = 2.0  # how far the bar lies below the last score where as many as are kept lie about it
-NOTHING = 1e-12  # the residual that counts as none
-AHEAD, WHOLE = 512, 1 << 31  # nodes read ahead from the disk; steps of a node
-# edges to the first look whether the disk is waited for, which double, and in the most
+# Factor by which the bar must be below the last score if at least `keep` nodes have scores around
+# it.
+FINER = 2.0
+# Residual that counts as none.
+NOTHING = 1e-12
+# AHEAD: number of nodes that are read ahead from the disk. WHOLE: largest number of steps per node
+# that are read; it covers all.
+AHEAD, WHOLE = 512, 1 << 31
+# Number of edges before the first check whether the search waits for the disk, which then doubles,
+# and the largest number.
 SOON, LOOK = (32, 2000)
-# edges for each node to keep, over the share that may be missed; and at least
+# WORK: edges per node to keep, divided by the share of nodes that may be missed. LEAST: smallest
+# budget in edges.
 WORK, LEAST = (15, 200_000)
 
 
 def local_push(problem: Problem, budget: int | None = None) -> Found:
-    """The best nodes once no more of them change from one bar to the next than `recall` leaves room for; with a recall of 1,
-    once nothing is left to push.
+    """Return the best nodes by a push whose bar falls until they are stable.
 
-    Bars are compared only where they lie below the last of the best scores: coarser ones agree by not looking. Where `budget`
-    edges are walked before (those of the seeds not counted; by default `WORK` says how many), or too few are left to compare
-    once more, the best so far, not settled. Seeds are pushed whatever their degree. Scores are scaled to what mass was not
-    dropped at nodes without steps.
+    The push ends once the best nodes change from one bar to the next by no more than `recall`
+    allows. With a recall of 1 it ends once nothing is left to push. Bars are compared only if they
+    lie below the last of the best scores, since coarser ones agree without any meaning. The result
+    is not settled if `budget` edges are walked before the end, or if too few are left for another
+    comparison. The edges of the seeds do not count, and the default budget is that of `allowed`.
+    Seeds are pushed whatever their degree. Mass at nodes without steps is dropped, and scores are
+    scaled to the rest.
 
     >>> from core.graph.pagerank.local.push import local_push
     >>> from core.graph.pagerank.problem import pose
@@ -69,7 +80,8 @@ def local_push(problem: Problem, budget: int | None = None) -> Found:
             about = looks.about(scores, last)
             if spent or settled or bar * (FINER if about >= keep else 1.0) <= last:
                 crowded = about >= CROWD * keep
-                # the seeds' own neighbours: all of them are given what the seeds hold by now
+                # This gives all of the seeds' neighbours the mass that the seeds have received
+                # since.
                 if crowded:
                     _push_seeds(work, problem, disk)
                     scores, left, last = expected(work.table, problem, disk)
@@ -102,19 +114,22 @@ def local_push(problem: Problem, budget: int | None = None) -> Found:
 
 
 def allowed(problem: Problem) -> int:
-    """The edges that a push may walk."""
+    """Largest number of edges that a push may walk."""
     return max(LEAST, int(WORK * problem.keep / max(1.0 - problem.recall, 1e-4)))
 
 
 def _push_seeds(work: Work, problem: Problem, disk: Disk) -> None:
-    """Pushes the seeds, whatever they hold, and nobody else."""
+    """Push the seeds alone, whatever their residual."""
     work.table.state[SIZE] = 0
     enqueue(work.table, 0.0, len(problem.seeds))
     drain(work, problem, np.inf, np.iinfo(np.int64).max, disk)
 
 
 def drain(work: Work, problem: Problem, bar: float, budget: int, disk: Disk | None = None) -> bool:
-    """Pushes until the queue is empty, in larger arrays where they are needed; False where the budget was spent before."""
+    """Push until the queue is empty, and grow the work arrays where necessary.
+
+    Returns False if the budget was spent before.
+    """
     disk = disk or Disk(problem.links)
     while True:
         part = budget
@@ -137,12 +152,12 @@ def drain(work: Work, problem: Problem, bar: float, budget: int, disk: Disk | No
 
 
 def _next(table: Table) -> np.ndarray:
-    """The nodes that are pushed next."""
+    """Return the nodes that are pushed next."""
     ring, head, size = len(table.queue) - 1, int(table.state[HEAD]), int(table.state[SIZE])
     return table.nodes[table.queue[(head + np.arange(min(size, AHEAD))) & ring]]
 
 
 def _held(table: Table) -> float:
-    """The mass that was not dropped."""
+    """Return the mass that was not dropped."""
     cells = table.cells[: table.state[COUNT]]
     return cells[:, ESTIMATE].sum() + cells[:, RESIDUAL].sum()

@@ -1,4 +1,7 @@
-"""Compiled loops of the local push over a table of slots. They hold no lock on the interpreter."""
+"""Compiled loops of the local push over a table of slots.
+
+They release Python's global lock.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,19 @@ from core.graph.pagerank.local.table import (
     slot_of,
 )
 
-BATCH, ROW = 16, 16  # nodes of the queue, and steps of a node, that are read ahead
-# of `push`: nothing over the bar is left, or the budget is spent; more is the slots it needs
+# Number of queued nodes, and of steps of a node, that are read ahead.
+BATCH, ROW = 16, 16
+# Return values of `push`: no residual over the bar is left, or the budget is spent. A larger value
+# is the number of slots that it needs.
 DONE, SPENT = (0, -1)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def count_of(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes):
-    """The number of steps from a slot's node, looked up once, in `degree_bytes` if it is there."""
+    """Return the number of steps from a slot's node.
+
+    It is looked up once, in `degree_bytes` if they exist.
+    """
     degree = cells[slot, DEGREE]
     if degree < 0.0:
         count = np.int64(degree_bytes[nodes[slot]]) if len(degree_bytes) else MANY
@@ -42,8 +50,12 @@ def count_of(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes):
 
 @njit(cache=True, nogil=True)
 def enqueue(table, bar, slots):
-    """Sets the bar, and queues, in order of first touch, every one of the first `slots` whose residual may reach it: `bar` x degree,
-    or x the least that the degree can be where it is not known yet."""
+    """Set the bar, and queue the slots whose residual may reach it.
+
+    Only the first `slots` are considered. They are queued in the order in which they were first
+    visited. The limit of a slot is `bar` x degree, or `bar` x the least possible degree if it is
+    not known yet.
+    """
     cells, state, queue = table.cells, table.state, table.queue
     for slot in range(slots):
         limit = bar * max(1.0, abs(cells[slot, DEGREE]))
@@ -56,7 +68,11 @@ def enqueue(table, bar, slots):
 
 @njit(cache=True, nogil=True, inline="always")
 def read_ahead(ends, start, stop, index, cells, degree_bytes):
-    """Reads the cells and degrees of the nodes at the ends of some steps, without a branch that would wait for one of them."""
+    """Read the cells and degrees of neighbours into the processor's cache.
+
+    They are those of the nodes at the ends of some steps. There is no branch that would have to
+    wait for one of the values.
+    """
     seen, known = 0.0, len(degree_bytes) > 0
     for at in range(start, stop):
         node = np.int64(ends[at])
@@ -83,7 +99,10 @@ def _share_out(
     queue,
     degree_bytes,
 ):
-    """Adds to the residuals of the nodes at the ends of some steps; those that may reach the bar queue up."""
+    """Add to the residuals of the nodes at the ends of some steps.
+
+    Nodes whose residual may reach the bar are queued.
+    """
     ring, read = len(queue) - 1, start + ROW
     for at in range(start, stop):
         if at == read:
@@ -100,12 +119,18 @@ def _share_out(
 
 @njit(cache=True, nogil=True)
 def push(table, damping, bar, budget, links):
-    """Pushes the queue, first in, first out, until it is empty: `DONE`; `SPENT` at `budget` edges; or how many slots it needs.
+    """Push the nodes of the queue, first in, first out, until it is empty.
 
-    A push of node v moves (1 - damping) of its residual to its estimate and shares the rest among its steps, if it has at
-    least `bar` x degree; with a bar of infinity what is queued is pushed and nothing else queues up. Mass at a node without
-    steps is dropped: to give it back to the seeds is to scale all scores alike. The queue is taken in batches whose degrees
-    and neighbours are read one after the other before the first is pushed, so that the processor waits for memory once.
+    A push of node v moves (1 - damping) of its residual to its estimate and shares the rest among
+    its steps. Only nodes with a residual of at least `bar` x degree are pushed. If the bar is
+    infinite, the queued nodes are pushed and no others are queued. Mass at a node without steps is
+    dropped; giving it back to the seeds would only scale all scores alike. The queue is processed
+    in batches. Their degrees and neighbours are read before the first node is pushed, so the
+    processor waits for the memory only once per batch.
+
+    Returns
+    -------
+    `DONE`, or `SPENT` after `budget` edges, or the number of slots that the table needs.
     """
     index, place, nodes, cells, queue, state = table
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
@@ -204,7 +229,10 @@ def push(table, damping, bar, budget, links):
 
 @njit(cache=True, nogil=True)
 def known_scores(table, stays):
-    """For each slot, what is certain and what stays of its residual: estimate + stays x residual; and all residual."""
+    """Return the known part of each slot's score, and the sum of all residuals.
+
+    A score is estimate + stays x residual.
+    """
     cells, scores, rest = table.cells, np.empty(table.state[COUNT]), 0.0
     for slot in range(len(scores)):
         scores[slot] = cells[slot, ESTIMATE] + stays * cells[slot, RESIDUAL]
@@ -214,7 +242,10 @@ def known_scores(table, stays):
 
 @njit(cache=True, nogil=True)
 def add_far(table, scores, far, links):
-    """Adds to each score what is expected to arrive there from afar: `far` for each step to the node."""
+    """Add to each score the mass that is expected from far away.
+
+    It is `far` for each step to the node.
+    """
     nodes, cells = table.nodes, table.cells
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
         links

@@ -1,8 +1,10 @@
-"""The nodes about the last place, decided by the equation itself: each score is computed once more from its neighbours'.
+"""Recomputation of scores close to the last of the best.
 
-About a hub thousands of neighbours are handed the same and crowd about the last place. What sets them apart is what comes back
-from their own neighbours of few steps, so for those near the last place these are computed first; and a second look asks only
-those that the first found near.
+They are computed from the scores of neighbours. Next to a hub, thousands of neighbours receive the
+same mass and have scores close to the last one. They differ by what comes back from their own
+neighbours with few steps. For nodes close to the last place, these neighbours are therefore
+computed first. A second pass recomputes only the nodes that the first one found close to the last
+place.
 """
 
 from __future__ import annotations
@@ -16,27 +18,35 @@ from core.graph.pagerank.local.refine_loops import pull
 from core.graph.pagerank.local.table import STEPS, Table
 from core.graph.pagerank.problem import Problem
 
-LOW, HIGH = 0.75, 1.35  # scores about the last one that are computed once more
-SMALL = MANY - 1  # steps in the most of nodes that are; more than one byte tells are not told apart
-# so many times those to keep lie there: of those near the last place, neighbours of so many steps are computed first
+# Scores from LOW to HIGH times the last one are recomputed.
+LOW, HIGH = 0.75, 1.35
+# Largest number of steps of a node that is recomputed; larger degrees are not told apart by one
+# byte.
+SMALL = MANY - 1
+# CROWD: multiple of the nodes to keep; if more nodes are close to the last place, their neighbours
+# of at most FEW steps are computed first.
 CROWD, FEW = (2, 4)
-# about the last one, scores that count as near it; how far these may change apart from one another
+# NEAR: relative distance from the last score that counts as close. STEADY: largest standard
+# deviation of the relative changes of these scores for which all others are changed alike.
 NEAR, STEADY = (0.008, 0.005)
 
 
 class Looks:
-    """The looks of one search, each of which may start from the one before."""
+    """The recomputations of one search, each of which may reuse the previous one."""
 
     def __init__(self, problem: Problem, disk: Disk):
         self.problem, self.disk = problem, disk
         self._slots, self._scores, self._last = np.empty(0, np.int64), np.empty(0), 0.0
 
     def about(self, scores: np.ndarray, last: float) -> int:
-        """How many nodes lie about the last place."""
+        """Number of nodes with scores around the last one."""
         return len(self._band(scores, last))
 
     def ask(self, table: Table, scores: np.ndarray, left: float, last: float, crowded: bool) -> int:
-        """Computes the scores about the last place once more, where `left` is all residual. Changes `scores`; gives the edges walked."""
+        """Recompute the scores around the last one.
+
+        `left` is the sum of all residuals. `scores` is changed. Returns the number of edges walked.
+        """
         band, walked = self._band(scores, last), int(table.state[STEPS])
         if not crowded:
             self._pull(table, scores, left, band, 0)
@@ -47,7 +57,7 @@ class Looks:
         self._closely(table, scores, left, np.setdiff1d(band, self._slots))
         if len(known):
             change = scores[asked] / self._scores[near] if len(asked) else np.zeros(1)
-            # the others will have changed as these have
+            # The other scores are assumed to have changed in the same way.
             if np.std(change) <= STEADY * np.median(change):
                 scores[known] = self._scores[~near] * np.median(change)
             else:
@@ -57,8 +67,11 @@ class Looks:
         return int(table.state[STEPS]) - walked
 
     def _closely(self, table: Table, scores: np.ndarray, left: float, slots: np.ndarray) -> None:
-        """Computes the scores of some slots from their neighbours', and those near the last place from their neighbours' neighbours'
-        too; the others are taken to change by that as these do."""
+        """Recompute the scores of some slots from their neighbours.
+
+        Scores close to the last one are also recomputed from the neighbours' neighbours. The others
+        are multiplied by the median change of these.
+        """
         self._pull(table, scores, left, slots, 0)
         last = last_of(scores, self.problem.keep)
         near = np.abs(scores[slots] - last) <= NEAR * last
@@ -68,7 +81,10 @@ class Looks:
             scores[slots[~near]] *= np.median(scores[slots[near]] / before[near])
 
     def _band(self, scores: np.ndarray, last: float) -> np.ndarray:
-        """The slots whose scores lie about the last one; no seeds, whose score is not only what their neighbours hand on."""
+        """Return the slots with scores around the last one.
+
+        Seeds are left out, since their score does not come from their neighbours alone.
+        """
         if last <= 0.0 or self.problem.keep == len(scores):
             return np.empty(0, np.int64)
         band = np.flatnonzero((scores >= LOW * last) & (scores <= HIGH * last))

@@ -1,4 +1,4 @@
-"""Compiled loops that compute scores once more from what the neighbours hand on, over the table of a push."""
+"""Compiled loops that recompute scores from the neighbours, over the table of a push."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _held(
     strength,
     degree_bytes,
 ):
-    """What the node at the end of a step hands on along it, before damping."""
+    """Return the mass that a neighbour passes along a step, before damping."""
     weight, node = (weights[at] if len(strength) else 1.0), np.int64(ends[at])
     near = find(index, node)
     if near < 0:
@@ -40,14 +40,20 @@ def _held(
 
 @njit(cache=True, nogil=True)
 def _through(small, node, damping, stays, far, returns, table, links):
-    """What a node of few steps, that no walk starts at, hands on along each of them, by the equation there: (what does not come
-    from `node`, the part that does for each unit of `node`'s score); both before damping."""
+    """Solve the equation of a node of few steps, at which no walk starts.
+
+    Returns
+    -------
+    Two parts of the mass that it passes along each step, both before damping: the part that does
+    not come from `node`, and the part per unit of `node`'s score.
+    """
     index, nodes, cells = table.index, table.nodes, table.cells
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
         links
     )
     others, own, back = 0.0, 0.0, 0.0
-    if degree_bytes[small] == 1:  # whose step is the one to `node`
+    # Its only step is the one to `node`.
+    if degree_bytes[small] == 1:
         return 0.0, damping / max(1, degree_bytes[node])
     for side in range(2):
         indptr, ends, weights = (
@@ -84,8 +90,12 @@ def _through(small, node, damping, stays, far, returns, table, links):
 
 @njit(cache=True, nogil=True)
 def _read_about(slots, most, few, table, links):
-    """Reads the steps of some slots of `most` steps at most and what they lead to, and so those of their neighbours of `few` steps at
-    most: one after the other at each remove, so that the processor waits for memory once."""
+    """Read the steps of some slots and of their small neighbours ahead.
+
+    The neighbours are those of at most `few` steps. Only slots of at most `most` steps count. All
+    values of one distance are read one after the other, so the processor waits for the memory only
+    once per distance.
+    """
     index, nodes, cells = table.index, table.nodes, table.cells
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (
         links
@@ -93,7 +103,7 @@ def _read_about(slots, most, few, table, links):
     seen = np.int64(0)
     for slot in slots:
         seen += out_indptr[nodes[slot]] + in_indptr[nodes[slot]]
-    # without degrees nobody knows who has few steps
+    # Without degrees, the neighbours of few steps are not known.
     for look in range(5 if few and len(degree_bytes) else 2):
         for slot in slots:
             node = nodes[slot]
@@ -137,12 +147,17 @@ def _read_about(slots, most, few, table, links):
 
 @njit(cache=True, nogil=True)
 def pull(table, slots, scores, damping, stays, far, most, returns, few, seeds, links):
-    """The equation once more at some slots: damping x what their neighbours hand on, with `far` for each step from afar.
+    """Recompute some scores: damping x the mass that their neighbours pass to them.
 
-    Both ways without weights, what a slot has yet to push and its neighbours do not hold comes back from them: `returns` of the
-    neighbour's degree, uint8, tells how much. A neighbour of `few` steps or fewer is computed from its own neighbours first, if it
-    is none of the first `seeds` slots. Gives (scores of the slots, edges walked); a slot with more than `most` steps to it keeps
-    the score it has.
+    `far` is added for each step from far away. In both directions without weights, mass that a slot
+    has yet to push, and that its neighbours do not have yet, comes back from them. `returns` gives
+    the amount by the neighbour's degree (uint8). A neighbour of at most `few` steps is first
+    computed from its own neighbours, unless it is one of the first `seeds` slots. A slot with more
+    than `most` steps to it keeps its score.
+
+    Returns
+    -------
+    The scores of the slots, and the number of edges walked.
     """
     index, nodes, cells = table.index, table.nodes, table.cells
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = (

@@ -1,7 +1,9 @@
-"""Work arrays of a local search: slots for the nodes touched, found by hashing, so that memory follows the touched nodes.
+"""Work arrays of a local search, with slots for the visited nodes.
 
-On a graph of a hundred million nodes one array over all nodes is 0.8 GB; a search that touches thirty thousand of them needs
-two megabytes here, which also stay in the processor's cache. Arrays are lent from a pool and given back cleared.
+Slots are found by hashing, so the memory depends on the visited nodes only. On a graph of a hundred
+million nodes, one array over all nodes takes 0.8 GB. A search that visits thirty thousand of them
+needs two megabytes here, which also stay in the processor's cache. Arrays come from a pool and are
+cleared when they return.
 """
 
 from __future__ import annotations
@@ -15,16 +17,20 @@ from numba import njit
 
 from core.graph.degrees import MANY
 
-FIRST = 1 << 14  # slots of new work arrays
-# slots of the largest that are kept for the next search, and how many such
+# Number of slots of new work arrays.
+FIRST = 1 << 14
+# LARGEST: number of slots of the largest work arrays that are kept for other searches. SPARE:
+# number of work arrays that are kept.
 LARGEST, SPARE = (1 << 18, 8)
-ROOM = 4  # so many times what is needed is made where it is no more than that, since all nodes are hashed again then
+# Factor by which work arrays up to `LARGEST` slots grow, since all nodes are hashed again then.
+ROOM = 4
 # Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
 MULTIPLIER, LOW = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF))
 
-# of `state`: slots in use, the queue's first entry and length, edges walked, what was read ahead
+# Positions in `state`: slots in use, first entry and length of the queue, edges walked, and a sum
+# of values that were read ahead.
 COUNT, HEAD, SIZE, STEPS, SEEN = range(5)
-# of `cells`: one cache line holds all that a push asks of a slot
+# Positions in `cells`. All that a push needs of a slot is in one cache line.
 RESIDUAL, LIMIT, ESTIMATE, DEGREE = range(4)
 
 
@@ -32,15 +38,17 @@ NOBODY = np.empty(0, np.uint8)  # degrees that are not known
 
 
 class Table(NamedTuple):
-    """Slots in the order of first touch.
+    """Slots of visited nodes, in the order of the first visit.
 
-    A cell's limit is the residual at which its node queues up, infinite while it is queued; its degree is the number of
-    steps that its node may take; where that was not looked up, the least that it can be, below zero.
+    The limit of a cell is the residual at which its node is queued. It is infinite while the node
+    is queued. The degree of a cell is the number of steps from its node. If it has not been looked
+    up, it is minus the least possible number.
     """
 
-    # uint64 [a power of two, at least twice the slots]: (node + 1) << 32 | slot, 0 where free
+    # uint64 [a power of two, at least twice the slots]: (node + 1) << 32 | slot, 0 for free
+    # entries.
     index: np.ndarray  # type: ignore[assignment]  # hides the method of tuples
-    place: np.ndarray  # int64 [slots]: where in `index` a slot is entered
+    place: np.ndarray  # int64 [slots]: position of a slot in `index`
     nodes: np.ndarray  # int64 [slots]
     cells: np.ndarray  # float64 [slots, 4]
     queue: np.ndarray  # int64 [slots], a ring
@@ -48,7 +56,7 @@ class Table(NamedTuple):
 
 
 def new_table(slots: int) -> Table:
-    """Work arrays with at least so many slots, all free."""
+    """Return work arrays with at least so many slots, all free."""
     slots = 1 << max(int(slots) - 1, FIRST - 1).bit_length()
     place, nodes, queue = (np.empty(slots, np.int64) for _ in range(3))
     return Table(
@@ -66,13 +74,13 @@ _spare: list[Table] = []
 
 
 class Work:
-    """Work arrays on loan, replaced by larger ones where a search outgrows them."""
+    """Borrowed work arrays, which are replaced by larger ones when they are full."""
 
     def __init__(self, table: Table):
         self.table = table
 
     def grow(self, slots: int) -> None:
-        """Moves everything to arrays of at least so many slots."""
+        """Move everything to arrays of at least so many slots."""
         larger = new_table(slots * (ROOM if slots <= LARGEST else 1))
         _move(self.table, larger)
         self.table = larger
@@ -80,7 +88,7 @@ class Work:
 
 @contextmanager
 def borrowed():
-    """Cleared work arrays (a `Work`), for as long as the block lasts."""
+    """Lend cleared work arrays (a `Work`) for the duration of the block."""
     with _lock:
         table = _spare.pop() if _spare else None
     work = Work(table or new_table(FIRST))
@@ -96,13 +104,13 @@ def borrowed():
 
 @njit(cache=True, nogil=True, inline="always")
 def home(index, node):
-    """Where in the index a node is looked for first."""
+    """Position in the index at which the search for a node begins."""
     return (np.uint64(node + 1) * MULTIPLIER) >> np.uint64(24) & np.uint64(len(index) - 1)
 
 
 @njit(cache=True, nogil=True, inline="always")
 def find(index, node):
-    """The slot of a node, -1 where it has none."""
+    """Return the slot of a node, -1 if it has none."""
     mask, key = np.uint64(len(index) - 1), np.uint64(node + 1)
     at, slot = home(index, node), np.int64(-1)
     while index[at] != 0:
@@ -115,9 +123,10 @@ def find(index, node):
 
 @njit(cache=True, nogil=True, inline="always")
 def slot_of(index, place, nodes, cells, state, node, bar, degree_bytes):
-    """The slot of a node, a new one where it has none; there must be room.
+    """Return the slot of a node, and make one if it has none.
 
-    Its limit is `bar` x its degree, or x the least that it can be where `degree_bytes` does not tell it.
+    The table must have room for it. The limit of a new slot is `bar` x its degree, or `bar` x the
+    least possible degree if `degree_bytes` does not contain it.
     """
     mask, key = np.uint64(len(index) - 1), np.uint64(node + 1)
     at, slot = home(index, node), np.int64(-1)
@@ -142,7 +151,7 @@ def slot_of(index, place, nodes, cells, state, node, bar, degree_bytes):
 
 @njit(cache=True, nogil=True)
 def put(table, node, mass):
-    """Adds to the residual of a node."""
+    """Add to the residual of a node."""
     slot = slot_of(
         table.index, table.place, table.nodes, table.cells, table.state, node, np.inf, NOBODY
     )
