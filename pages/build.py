@@ -122,7 +122,8 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
     own = [instance for instance in known.values() if instance.group == OWN]
     if not own:
         caption(
-            "Nothing saved yet. What you save appears here, where a line is started from, and as a lane on Compare."
+            "Nothing saved yet. What you save appears here, where a line is started from, and as "
+            "a lane on Compare."
         )
     for instance in own:
         with st.container(horizontal=True, vertical_alignment="center", key=f"own-{instance.id}"):

@@ -381,7 +381,8 @@ def welcome() -> None:
     first = source().examples
     st.subheader(tr("See how a graph retriever hops"), anchor=False)
     write(
-        "Ask a question of {noun}. Every lane answers it by another method, and shows where the right answer was lost.",
+        "Ask a question of {noun}. Every lane answers it by another method, and shows where the "
+        "right answer was lost.",
         noun=source().noun,
     )
     answered_before()

@@ -93,8 +93,8 @@ def pack(comparison: Mapping[str, Any]) -> bytes:
         ) from None
     if len(text) > LARGEST:
         raise BadInput(
-            f"This comparison is too large to keep ({len(text) / 1e6:.0f} MB; at most {LARGEST / 1e6:.0f} MB). "
-            "Keep fewer nodes or paths, or fewer lanes."
+            f"This comparison is too large to keep ({len(text) / 1e6:.0f} MB; at most "
+            f"{LARGEST / 1e6:.0f} MB). Keep fewer nodes or paths, or fewer lanes."
         )
     return zlib.compress(text, 9)
 

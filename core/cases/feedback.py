@@ -102,7 +102,8 @@ def ratings(digest: str | None = None) -> list[Rating]:
     """The log of a graph, or of all graphs, the oldest first."""
     with saved_cases().reading() as database:
         rows = database.execute(
-            "SELECT digest, question, line, answer, up, time, about FROM feedback WHERE ? IN (digest, '') ORDER BY time, question, line",
+            "SELECT digest, question, line, answer, up, time, about FROM feedback WHERE ? IN "
+            "(digest, '') ORDER BY time, question, line",
             (digest or "",),
         ).fetchall()
     return [_rating(*row) for row in rows]

@@ -42,7 +42,8 @@ def read(data: bytes) -> Iterator[tuple[Case, bytes]]:
     """The cases of a file, each checked whole, with its packed comparison. Raises BadInput naming the line at fault."""
     if len(data) > MAX_BYTES:
         raise BadInput(
-            f"This file of {len(data) / 1e6:,.0f} MB is too large; cases of at most {MAX_BYTES / 1e6:,.0f} MB can be read."
+            f"This file of {len(data) / 1e6:,.0f} MB is too large; cases of at most "
+            f"{MAX_BYTES / 1e6:,.0f} MB can be read."
         )
     lines = _lines(data)
     heading = next(lines, (1, None))[1]
@@ -51,7 +52,8 @@ def read(data: bytes) -> Iterator[tuple[Case, bytes]]:
     if heading.get("version") != VERSION:
         version = shorten(repr(heading.get("version")), 20)
         raise BadInput(
-            f"These cases were exported by another version of Hopscope (format {version}; this one reads {VERSION})."
+            f"These cases were exported by another version of Hopscope (format {version}; this "
+            f"one reads {VERSION})."
         )
     for number, row in lines:
         if number - 1 > MAX_CASES:
@@ -62,7 +64,8 @@ def read(data: bytes) -> Iterator[tuple[Case, bytes]]:
             raise BadInput(f"Line {number} of this file: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInput(
-                f"Line {number} of this file is no case ({type(error).__name__}: {shorten(str(error))})."
+                f"Line {number} of this file is no case ({type(error).__name__}: "
+                f"{shorten(str(error))})."
             ) from None
 
 

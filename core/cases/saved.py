@@ -91,8 +91,8 @@ def thaw(saved: Mapping[str, Any], whole: Any = None, corpus: Corpus | None = No
         raise BadInput("This is not a saved comparison.")
     if saved["comparison"] != VERSION:
         raise BadInput(
-            f"This comparison was saved by another version of Hopscope (format {shorten(repr(saved['comparison']), 20)}; "
-            f"this one reads {VERSION})."
+            "This comparison was saved by another version of Hopscope (format "
+            f"{shorten(repr(saved['comparison']), 20)}; this one reads {VERSION})."
         )
     try:
         of_whole = whole is not None and saved["run"]["graph"] == whole.digest

@@ -205,4 +205,7 @@ def _examples() -> list[Case]:
 
 
 def _missing(key: str) -> str:
-    return f"There is no case “{shorten(key, 40)}”; it may have been deleted, or saved on another machine."
+    return (
+        f"There is no case “{shorten(key, 40)}”; it may have been deleted, or saved on another "
+        "machine."
+    )

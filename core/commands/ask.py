@@ -39,7 +39,8 @@ def add(commands) -> None:
         action="append",
         default=[],
         metavar="ID",
-        help="an instance, or a line of operators; repeat for more (default: lego-12, or vanilla-rag for a corpus)",
+        help="an instance, or a line of operators; repeat for more (default: lego-12, or "
+        "vanilla-rag for a corpus)",
     )
     ask.add_argument(
         "--entity",
@@ -76,19 +77,22 @@ def add(commands) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="ask again without this entity, or this document of a corpus, and say what changed; repeat for more",
+        help="ask again without this entity, or this document of a corpus, and say what changed; "
+        "repeat for more",
     )
     ask.add_argument(
         "--influence",
         action="store_true",
-        help="measure what each answer rests on: it is made again without each path or passage, by a language model with so many calls",
+        help="measure what each answer rests on: it is made again without each path or passage, "
+        "by a language model with so many calls",
     )
     ask.add_argument(
         "--prompt",
         default="",
         metavar="NAME",
-        help="ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the papers print them), another name of "
-        "core/prompts, or a file of your own with {question}, {paths}, {tables} or {passages} in it",
+        help="ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the "
+        "papers print them), another name of core/prompts, or a file of your own with {question}, "
+        "{paths}, {tables} or {passages} in it",
     )
     ask.add_argument("--seed", type=whole(0), default=0)
     ask.add_argument(
@@ -97,7 +101,8 @@ def add(commands) -> None:
     ask.add_argument(
         "--whole",
         action="store_true",
-        help="wait until all vectors of the documents are there; without it, of many documents those are searched that are encoded so far",
+        help="wait until all vectors of the documents are there; without it, of many documents "
+        "those are searched that are encoded so far",
     )
     ask.add_argument("--json", action="store_true", help="print one JSON object")
     ask.set_defaults(run=run)
@@ -213,18 +218,21 @@ def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> N
             print(f"  against before: {one.text}")
         for rests in answered["influence"]:
             print(
-                f"  {'language model' if rests['by'] == 'model' else 'reader'}: {rests['text'][0].lower()}{rests['text'][1:]}"
+                f"  {'language model' if rests['by'] == 'model' else 'reader'}: "
+                f"{rests['text'][0].lower()}{rests['text'][1:]}"
             )
             for item in (item for item in rests["items"] if item["influence"]):
                 print(
-                    f"  {item['influence']:6.2f}{' *' if item['smallest'] else '  '} {item['kind']} {shorten(item['name'])}"
+                    f"  {item['influence']:6.2f}{' *' if item['smallest'] else '  '} "
+                    f"{item['kind']} {shorten(item['name'])}"
                 )
         if answered["error"]:
             print(f"  failed: {answered['error']}")
             continue
         if answered["partly"]:
             print(
-                f"  searched {answered['partly']}; the same command goes on from there, and --whole waits for all"
+                f"  searched {answered['partly']}; the same command goes on from there, and "
+                "--whole waits for all"
             )
         for note in dict.fromkeys(_worth_saying(lane.state.trace)):
             print(f"  {note}")
@@ -236,21 +244,25 @@ def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> N
             print(f"  {answered['answer_fault']}")
         if answered["thought"]:
             print(
-                f"  thought, no part of the answer: {len(answered['thought']):,} characters; --json shows it"
+                f"  thought, no part of the answer: {len(answered['thought']):,} characters; "
+                "--json shows it"
             )
         if answered["excerpt"] is not None:
             print(
-                f"  nearest sentence ({answered['excerpt']['chunk']}): {answered['excerpt']['text']}"
+                f"  nearest sentence ({answered['excerpt']['chunk']}): "
+                f"{answered['excerpt']['text']}"
             )
         for kind, hits in answered["hits"].items():
             for hit in hits[:5]:
                 score = "" if hit["score"] is None else format(hit["score"], ".3f")
                 print(
-                    f"  {score:>6}  {kind} {hit['id']}{' *' if hit.get('gold') else ''}  {shorten(hit['text'])}"
+                    f"  {score:>6}  {kind} {hit['id']}{' *' if hit.get('gold') else ''}  "
+                    f"{shorten(hit['text'])}"
                 )
         for path in answered["paths"][:5]:
             print(
-                f"  {'' if path['score'] is None else format(path['score'], '.3f'):>6}  {path['text']}"
+                f"  {'' if path['score'] is None else format(path['score'], '.3f'):>6}  "
+                f"{path['text']}"
             )
         if answered["funnel"]:
             print(
@@ -278,5 +290,6 @@ def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> N
         found = sum(map(len, answered["hits"].values()))
         what = f"{found} hits" if answered["hits"] else f"{len(answered['paths'])} paths"
         print(
-            f"  {cost(lane.state.trace):.2f} s, {what}{f'; apart from that {extra}' if extra else ''}"
+            f"  {cost(lane.state.trace):.2f} s, "
+            f"{what}{f'; apart from that {extra}' if extra else ''}"
         )

@@ -23,8 +23,10 @@ def add(commands) -> None:
     """Add the command's grammar."""
     bring = commands.add_parser(
         "bring",
-        help="say what a file, a folder, a zip or a database is, and add it: graphs, documents, questions, runs, indexes, cases",
-        epilog="It runs the command that it names, which has more options. Formats: docs/formats.md.",
+        help="say what a file, a folder, a zip or a database is, and add it: graphs, documents, "
+        "questions, runs, indexes, cases",
+        epilog="It runs the command that it names, which has more options. Formats: "
+        "docs/formats.md.",
     )
     bring.add_argument(
         "paths", nargs="+", metavar="PATH", help="files, a folder, a zip, an address, or hf:NAME"
@@ -34,7 +36,8 @@ def add(commands) -> None:
         dest="form",
         default="",
         metavar="KIND",
-        help=f"what it is, where it may be several things: {', '.join(KINDS)}, or with a format: graph/turtle",
+        help=f"what it is, where it may be several things: {', '.join(KINDS)}, or with a format: "
+        "graph/turtle",
     )
     bring.add_argument(
         "--name",

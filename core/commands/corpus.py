@@ -34,14 +34,15 @@ def add(commands) -> None:
 
     into = parts.add_parser(
         "add",
-        help="make a corpus of documents, or bring more into one of your own; changed ones take their place",
+        help="make a corpus of documents, or bring more into one of your own; changed ones take "
+        "their place",
     )
     into.add_argument(
         "files",
         nargs="*",
         metavar="FILE",
-        help="txt, md, html, pdf, docx, xlsx, pptx, epub, eml, ipynb, csv, json, parquet; a folder or a zip of them; a published set as "
-        "it is; hf:NAME or irds:ID",
+        help="txt, md, html, pdf, docx, xlsx, pptx, epub, eml, ipynb, csv, json, parquet; a "
+        "folder or a zip of them; a published set as it is; hf:NAME or irds:ID",
     )
     into.add_argument(
         "--name", required=True, metavar="NAME", help="the corpus: small letters, digits and dashes"
@@ -51,7 +52,8 @@ def add(commands) -> None:
         "--columns",
         default="",
         metavar="TEXT=COLUMN,...",
-        help="the columns of tables: text=Body,title=Subject,id=No; text=data.body within others; text=2,header=no",
+        help="the columns of tables: text=Body,title=Subject,id=No; text=data.body within others; "
+        "text=2,header=no",
     )
     into.add_argument(
         "--format",
@@ -100,7 +102,8 @@ def add(commands) -> None:
 
     again = parts.add_parser(
         "export",
-        help="write a corpus with its questions as BEIR has it: corpus.jsonl, queries.jsonl, qrels/",
+        help="write a corpus with its questions as BEIR has it: corpus.jsonl, queries.jsonl, "
+        "qrels/",
     )
     again.add_argument("name", metavar="NAME")
     again.add_argument("folder", metavar="FOLDER")
@@ -148,7 +151,8 @@ def _add(options) -> int:
         )
     corpus = brought.corpus.with_language(code) if code else brought.corpus
     print(
-        f"{_counted(brought.added)} added to {corpus.name}, {brought.changed:,} changed, {brought.known:,} there already"
+        f"{_counted(brought.added)} added to {corpus.name}, {brought.changed:,} changed, "
+        f"{brought.known:,} there already"
     )
     _tell(corpus)
     warn(brought.notes)
@@ -254,7 +258,8 @@ def _remove(options) -> int:
     else:
         corpus = open_corpus(options.name).remove(options.documents)
         print(
-            f"{_counted(len(set(options.documents)))} removed, {corpus.n_documents:,} left in {corpus.name}"
+            f"{_counted(len(set(options.documents)))} removed, {corpus.n_documents:,} left in "
+            f"{corpus.name}"
         )
     return OK
 
@@ -266,7 +271,8 @@ def _tell(corpus: Corpus) -> None:
     print(f"Language: {corpus.language.words()}")
     for name, title in corpus.sets.items():
         print(
-            f"{name}: {len(corpus.questions(name)):,} questions{f', {title}' if title != name else ''}"
+            f"{name}: {len(corpus.questions(name)):,} "
+            f"questions{f', {title}' if title != name else ''}"
         )
 
 
@@ -279,10 +285,13 @@ def _add_write_questions(parts) -> None:
     usual = Recipe()
     written = parts.add_parser(
         "write-questions",
-        help="let a language model write questions that ask for an overview of a corpus, or to linked passages",
-        description="Five users, five tasks of each, five questions to each task, from what the corpus is about; or with --linked "
-        "questions to two linked passages each, which are their gold. Saved as a question set.",
-        epilog="Every reply is saved: the same command continues where it stopped, and asks nobody where all is written.",
+        help="let a language model write questions that ask for an overview of a corpus, or to "
+        "linked passages",
+        description="Five users, five tasks of each, five questions to each task, from what the "
+        "corpus is about; or with --linked questions to two linked passages each, which are their "
+        "gold. Saved as a question set.",
+        epilog="Every reply is saved: the same command continues where it stopped, and asks "
+        "nobody where all is written.",
     )
     written.add_argument("name", metavar="NAME", help="the corpus")
     written.add_argument("--users", type=whole(1), default=usual.users, metavar="N")

@@ -25,10 +25,13 @@ def add_parts(parts) -> None:
     """The grammar of this, as a part of `corpus`."""
     advise = parts.add_parser(
         "advise",
-        help="do I need a graph? questions made from the texts, methods with and without a graph, and an answer",
-        description="Make questions with gold passages from the texts of a corpus, ask them of search by words, by vectors and by both, "
-        "and of four methods on graphs, and say whether a graph is needed. No language model answers, so that no key is needed.",
-        epilog="Everything is saved as it comes: after Ctrl-C or a crash the same command continues, and shows a finished answer at once.",
+        help="do I need a graph? questions made from the texts, methods with and without a graph, "
+        "and an answer",
+        description="Make questions with gold passages from the texts of a corpus, ask them of "
+        "search by words, by vectors and by both, and of four methods on graphs, and say whether "
+        "a graph is needed. No language model answers, so that no key is needed.",
+        epilog="Everything is saved as it comes: after Ctrl-C or a crash the same command "
+        "continues, and shows a finished answer at once.",
     )
     advise.add_argument("name", metavar="NAME", help="the corpus")
     advise.add_argument(
@@ -36,7 +39,8 @@ def add_parts(parts) -> None:
         default="",
         choices=("", BY_MODEL, BY_NAMES),
         metavar="WHO",
-        help="model: a language model writes them and they are checked; names: gaps and pairs of names (default: model where one is here)",
+        help="model: a language model writes them and they are checked; names: gaps and pairs of "
+        "names (default: model where one is here)",
     )
     advise.add_argument(
         "--minutes",
@@ -59,8 +63,9 @@ def add_parts(parts) -> None:
         metavar="ANSWERS",
         nargs="?",
         const="",
-        help="measure nothing: what the In-depth Analysis recommends (its Figure 13) for these answers, such as specific,complex,low,more, "
-        "beside what was measured on these texts before; without answers all that it recommends",
+        help="measure nothing: what the In-depth Analysis recommends (its Figure 13) for these "
+        "answers, such as specific,complex,low,more, beside what was measured on these texts "
+        "before; without answers all that it recommends",
     )
     advise.add_argument("--json", action="store_true", help="print one JSON object")
     advise.set_defaults(run=run)
@@ -112,7 +117,8 @@ def run(options) -> int:
     ):
         print(paragraph)
     print(
-        f"The questions are saved as {advice.set}, the figures as run {advice.run}: python -m core evaluate --set {advice.set} ..."
+        f"The questions are saved as {advice.set}, the figures as run {advice.run}: python -m "
+        f"core evaluate --set {advice.set} ..."
     )
     return OK
 

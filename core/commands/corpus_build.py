@@ -27,8 +27,9 @@ def add_parts(parts) -> None:
     made = parts.add_parser(
         "build",
         help="make a graph of a corpus",
-        description="Make a graph of a corpus. What was read in each chunk is saved as it comes; after Ctrl-C or a crash the same command "
-        "continues from there, and after a change of the documents only what depends on it is made again.",
+        description="Make a graph of a corpus. What was read in each chunk is saved as it comes; "
+        "after Ctrl-C or a crash the same command continues from there, and after a change of the "
+        "documents only what depends on it is made again.",
     )
     made.add_argument("name", metavar="NAME", help="the corpus")
     made.add_argument(
@@ -42,9 +43,10 @@ def add_parts(parts) -> None:
         default="",
         choices=("", *EXTRACTORS),
         metavar="WHO",
-        help="llm: a language model; described: names by a parser, described by a language model; names: names and terms, without one; "
-        "noun-phrases: every noun phrase, without one; paper: a language model, with the papers' settings; "
-        "for links: given, nearest, terms, cited, cited-llm",
+        help="llm: a language model; described: names by a parser, described by a language model; "
+        "names: names and terms, without one; noun-phrases: every noun phrase, without one; "
+        "paper: a language model, with the papers' settings; for links: given, nearest, terms, "
+        "cited, cited-llm",
     )
     made.add_argument(
         "--model",
@@ -56,8 +58,8 @@ def add_parts(parts) -> None:
         "--cap",
         default="",
         metavar="MOST",
-        help="stop before language models have cost more in all: money (2.50), by the prices in models.toml, or tokens (200000tokens); the "
-        "same command with a higher cap goes on",
+        help="stop before language models have cost more in all: money (2.50), by the prices in "
+        "models.toml, or tokens (200000tokens); the same command with a higher cap goes on",
     )
     made.add_argument(
         "--estimate",
@@ -80,9 +82,11 @@ def add_parts(parts) -> None:
     ships = parts.add_parser(
         "replies",
         help="write what graphs stand on into a file that ships",
-        description="Write the replies that these builds need, and what was read in each chunk, into a file that says which model made "
-        f"them, how long that took and how much could not be read. As data/NAME/{NAME} it ships with the corpus: the graphs then open "
-        f"without the model. Of builds by noun phrases it is what the parser found, to ship as data/NAME/{FACTS}.",
+        description="Write the replies that these builds need, and what was read in each chunk, "
+        "into a file that says which model made them, how long that took and how much could not "
+        f"be read. As data/NAME/{NAME} it ships with the corpus: the graphs then open without the "
+        "model. Of builds by noun phrases it is what the parser found, to ship as "
+        f"data/NAME/{FACTS}.",
     )
     ships.add_argument("name", metavar="NAME", help="the corpus")
     ships.add_argument(
@@ -138,7 +142,8 @@ def _build(options) -> int:
         raise
     chunks = graph.columns.chunks
     print(
-        f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(chunks or ()):,} chunks, in {span(sum(report.seconds.values()))}"
+        f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(chunks or ()):,} chunks, in "
+        f"{span(sum(report.seconds.values()))}"
     )
     _tell(report.plain())
     warn(_other_build(corpus, one))

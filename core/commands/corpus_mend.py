@@ -30,8 +30,9 @@ def add_part(parts) -> None:
     made = parts.add_parser(
         "mend",
         help="merge entities that are the same, in all graphs of a corpus",
-        description="List entities of a graph that are likely the same, and the merges that are saved for the corpus. Saved merges are "
-        "done again on each graph that is built of it. With --set a question set is asked before and after, and the answers are paired.",
+        description="List entities of a graph that are likely the same, and the merges that are "
+        "saved for the corpus. Saved merges are done again on each graph that is built of it. "
+        "With --set a question set is asked before and after, and the answers are paired.",
     )
     made.add_argument("name", metavar="NAME", help="the corpus")
     made.add_argument(
@@ -124,7 +125,8 @@ def run(options) -> int:
             wrong = [edit for edit in absent if edit in edits]
             if wrong:
                 raise BadInput(
-                    f"“{wrong[0].names[0]}” and “{wrong[0].names[1]}” are not both entities of {graph.name}."
+                    f"“{wrong[0].names[0]}” and “{wrong[0].names[1]}” are not both entities of "
+                    f"{graph.name}."
                 )
         mends = mend(corpus, lambda now: now.accepted(edits))
     found = _suggested(graph, mends, engine, options.alike)
@@ -146,7 +148,8 @@ def _build(corpus: Corpus, spec: str) -> str | Build:
         if one.graph not in BARE and status(corpus, one).serves:
             return one
     raise BadInput(
-        f"No graph with entities is built of {corpus.name}; build one with: python -m core corpus build {corpus.name}"
+        f"No graph with entities is built of {corpus.name}; build one with: python -m core corpus "
+        f"build {corpus.name}"
     )
 
 
@@ -172,7 +175,8 @@ def _accepted(corpus: Corpus, found: list[Suggestion], names: list[str]) -> Mend
     known = {one.edit.names[0] for one in found}
     if missing := [name for name in names if name != ALL and name not in known]:
         raise BadInput(
-            f"“{shorten(missing[0])}” is not suggested.{nearest(missing[0], known)} Use --merge for two names of your own."
+            f"“{shorten(missing[0])}” is not suggested.{nearest(missing[0], known)} Use --merge "
+            "for two names of your own."
         )
     chosen = [one.edit for one in found if ALL in names or one.edit.names[0] in names]
     return mend(corpus, lambda now: now.accepted(chosen))
@@ -196,7 +200,8 @@ def _print(graph, mends: Mends, found: list[Suggestion], joined: NameMerges) -> 
     )
     for edit in mends.edits:
         print(
-            f"  {edit.names[0]} -> {edit.names[1]}{'  (not in this graph)' if edit in absent else ''}"
+            f"  {edit.names[0]} -> "
+            f"{edit.names[1]}{'  (not in this graph)' if edit in absent else ''}"
         )
     if mends.refused:
         print(f"not the same: {len(mends.refused):,}")
@@ -206,7 +211,8 @@ def _print(graph, mends: Mends, found: list[Suggestion], joined: NameMerges) -> 
     for one in found[:PRINTED]:
         why = one.reason if one.cosine is None else f"{one.reason}, {one.cosine:.2f}"
         print(
-            f"  {one.edit.names[0]} ({one.passages[0]:,}) -> {one.edit.names[1]} ({one.passages[1]:,})  {why}"
+            f"  {one.edit.names[0]} ({one.passages[0]:,}) -> {one.edit.names[1]} "
+            f"({one.passages[1]:,})  {why}"
         )
     _rest(len(found))
 

@@ -13,19 +13,21 @@ def add_part(parts) -> None:
     """The grammar of this, as a part of `corpus`."""
     opened = parts.add_parser(
         "open",
-        help="make a corpus of the index of another tool: its texts, and its graph beside those that are built here",
+        help="make a corpus of the index of another tool: its texts, and its graph beside those "
+        "that are built here",
         description="Read the folder in which another tool has its index: "
         + "; ".join(f"{tool.title} ({tool.known_by})" for tool in TOOLS.values())
-        + ". Its documents become a corpus, its chunks, entities, relations, communities and reports a graph of it. Its vectors are taken "
-        "where the encoder chosen here makes the same, else made anew. "
-        "Pickled files run nothing.",
+        + ". Its documents become a corpus, its chunks, entities, relations, communities and "
+        "reports a graph of it. Its vectors are taken where the encoder chosen here makes the "
+        "same, else made anew. Pickled files run nothing.",
     )
     opened.add_argument("path", metavar="FOLDER", help="the folder of the index, or a zip of it")
     opened.add_argument(
         "--name",
         default="",
         metavar="NAME",
-        help="the corpus, in small letters, digits and dashes: a new one, or one that has the same texts, which gets the graph",
+        help="the corpus, in small letters, digits and dashes: a new one, or one that has the "
+        "same texts, which gets the graph",
     )
     opened.add_argument("--title", default="", help="what the choosers show (default: the name)")
     opened.add_argument(

@@ -24,8 +24,9 @@ def add_part(parts) -> None:
     made = parts.add_parser(
         "quality",
         help="how good the graphs of a corpus are, before any question is asked",
-        description="Of each graph that is built: entities without relations, components, names that are there twice, chunks without an "
-        "entity; with --set also which known answers and gold passages are in no node. No model is asked.",
+        description="Of each graph that is built: entities without relations, components, names "
+        "that are there twice, chunks without an entity; with --set also which known answers and "
+        "gold passages are in no node. No model is asked.",
     )
     made.add_argument("name", metavar="NAME", help="the corpus")
     made.add_argument(
@@ -82,7 +83,8 @@ def _built(corpus: Corpus) -> list[str]:
     found = [one.id for one in builds_of(corpus).values() if status(corpus, one).serves]
     if not found:
         raise BadInput(
-            f"No graph is built of {corpus.name}; build one with: python -m core corpus build {corpus.name}"
+            f"No graph is built of {corpus.name}; build one with: python -m core corpus build "
+            f"{corpus.name}"
         )
     return found
 

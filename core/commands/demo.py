@@ -9,7 +9,8 @@ def add(commands) -> None:
     """The command's grammar."""
     demo = commands.add_parser(
         "demo",
-        help="open the app at the comparisons that ship; no model is needed, and nothing is built or fetched",
+        help="open the app at the comparisons that ship; no model is needed, and nothing is built "
+        "or fetched",
     )
     add_serving(demo)
     demo.set_defaults(run=run)

@@ -47,9 +47,12 @@ from core.sources import GraphSource, source_in
 
 ESTIMATED_BY = 5  # questions
 SHOWN_LOST = 20  # lost questions that are printed of an instance
-EPILOG = """Each answer is saved at once, in evaluations.sqlite of your Hopscope folder. The same command continues an unfinished run,
-tries failed questions again, and shows a finished run without running anything. After Ctrl-C the figures so far are printed and
-written, with the number of questions they rest on. The exit code is 1 where an instance answered no question at all, or does
+EPILOG = """Each answer is saved at once, in evaluations.sqlite of your Hopscope folder. The same \
+command continues an unfinished run,
+tries failed questions again, and shows a finished run without running anything. After Ctrl-C the \
+figures so far are printed and
+written, with the number of questions they rest on. The exit code is 1 where an instance answered \
+no question at all, or does
 not reach what --fail-below asks for."""
 
 
@@ -64,15 +67,16 @@ def add(commands) -> None:
         "--set",
         default="",
         metavar="NAME",
-        help="a question set (metaqa-2hop-dev; metaqa-2hop: its test part), a file of questions, or hf:NAME; several with commas "
-        "(default, with --run: the questions of the run)",
+        help="a question set (metaqa-2hop-dev; metaqa-2hop: its test part), a file of questions, "
+        "or hf:NAME; several with commas (default, with --run: the questions of the run)",
     )
     evaluate.add_argument(
         "--instances",
         default=[],
         action="append",
         metavar="IDS",
-        help="instances or lines of operators, separated by commas; the first is what the others are tested against",
+        help="instances or lines of operators, separated by commas; the first is what the others "
+        "are tested against",
     )
     evaluate.add_argument(
         "--run",
@@ -80,7 +84,8 @@ def add(commands) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="a finished run from a file as one more instance: TREC, rows with contexts or answers, results, traces (docs/formats.md)",
+        help="a finished run from a file as one more instance: TREC, rows with contexts or "
+        "answers, results, traces (docs/formats.md)",
     )
     evaluate.add_argument(
         "--qrels",
@@ -117,7 +122,8 @@ def add(commands) -> None:
     evaluate.add_argument(
         "--abstract",
         action="store_true",
-        help="ask all questions as abstract ones, which may have long answers (sets of write-questions are asked so by themselves)",
+        help="ask all questions as abstract ones, which may have long answers (sets of "
+        "write-questions are asked so by themselves)",
     )
     evaluate.add_argument(
         "--judge",
@@ -128,13 +134,15 @@ def add(commands) -> None:
         "--second-judge",
         default="",
         metavar="NAME",
-        help="a role or model that judges each answer too; accurate and hallucination are means over both",
+        help="a role or model that judges each answer too; accurate and hallucination are means "
+        "over both",
     )
     evaluate.add_argument(
         "--support",
         default="",
         metavar="WHO",
-        help="whether each sentence of an answer rests on what the prompt showed, by encoder, model, or both: encoder,model",
+        help="whether each sentence of an answer rests on what the prompt showed, by encoder, "
+        "model, or both: encoder,model",
     )
     evaluate.add_argument(
         "--cold",
@@ -167,50 +175,57 @@ def add(commands) -> None:
     evaluate.add_argument(
         "--repairs",
         action="store_true",
-        help="try changes of one step on the questions that each instance loses, without a language model, and say what they bring back",
+        help="try changes of one step on the questions that each instance loses, without a "
+        "language model, and say what they bring back",
     )
     evaluate.add_argument(
         "--why-lost",
         action="store_true",
-        help="of each finished run and retriever of your own, say where it lost questions, and which row did not lose them",
+        help="of each finished run and retriever of your own, say where it lost questions, and "
+        "which row did not lose them",
     )
     evaluate.add_argument(
         "--vary",
         metavar="OPERATOR.PARAMETER=V,V",
-        help="run each instance once for every value of one parameter, wherever the operator occurs in it; an operator of builds is "
-        "changed in the build that the instance names",
+        help="run each instance once for every value of one parameter, wherever the operator "
+        "occurs in it; an operator of builds is changed in the build that the instance names",
     )
     evaluate.add_argument(
         "--prompt",
         default="",
         metavar="NAME",
-        help="ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the papers print them), another name of "
-        "core/prompts, or a file of your own with {question}, {paths}, {tables} or {passages} in it",
+        help="ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the "
+        "papers print them), another name of core/prompts, or a file of your own with {question}, "
+        "{paths}, {tables} or {passages} in it",
     )
     evaluate.add_argument(
         "--cap",
         default="",
         metavar="MOST",
-        help="stop before language models have cost more in all: money (2.50), by the prices in models.toml, or tokens (200000tokens)",
+        help="stop before language models have cost more in all: money (2.50), by the prices in "
+        "models.toml, or tokens (200000tokens)",
     )
     evaluate.add_argument(
         "--estimate",
         action="store_true",
-        help=f"ask the first {ESTIMATED_BY} questions that are left, say what the rest will cost, and stop",
+        help=f"ask the first {ESTIMATED_BY} questions that are left, say what the rest will cost, "
+        "and stop",
     )
     evaluate.add_argument(
         "--fail-below",
         action="append",
         default=[],
         metavar="METRIC=V",
-        help="exit with 1, and say why, where an instance's mean is below it or the run is partial (accuracy=.7); several with commas",
+        help="exit with 1, and say why, where an instance's mean is below it or the run is "
+        "partial (accuracy=.7); several with commas",
     )
     evaluate.add_argument(
         "--at-once",
         type=int,
         default=0,
         metavar="N",
-        help="requests that each server is sent at a time (default: as many as make replies come faster, or at_once in models.toml)",
+        help="requests that each server is sent at a time (default: as many as make replies come "
+        "faster, or at_once in models.toml)",
     )
     add_workers(evaluate)
     taken = evaluate.add_mutually_exclusive_group()
@@ -231,7 +246,8 @@ def add_columns(command) -> None:
         "--columns",
         default="",
         metavar="NAMES",
-        help="the columns of a file of questions without a header, in their order: question,answers,entities,id,hops, - for others",
+        help="the columns of a file of questions without a header, in their order: "
+        "question,answers,entities,id,hops, - for others",
     )
 
 
@@ -239,7 +255,8 @@ def run(options) -> int:
     """Evaluate, print and write; the exit code."""
     if options.at_once < 0:
         raise BadInput(
-            "A server is sent at least one request at a time; leave out --at-once to have the number found out."
+            "A server is sent at least one request at a time; leave out --at-once to have the "
+            "number found out."
         )
     files, more = (
         _files(options),
@@ -312,7 +329,8 @@ def _plan(options, engine):
     specs = [*split(",".join(options.instances)), *(f"{RUN}{run.name}" for run in brought)]
     if not sets:
         raise BadInput(
-            "Name a question set (--set), or a finished run of which the questions are asked (--run)."
+            "Name a question set (--set), or a finished run of which the questions are asked "
+            "(--run)."
         )
     known = catalogue()
     found = [one_for(find(spec, known), source_of(sets), known) for spec in specs]
@@ -352,7 +370,8 @@ def bring_runs(options) -> list[FileRun]:
         source = GraphSource(graph) if graph else named
     if source is None or not source.here:
         raise BadInput(
-            "Say what --run is of: a question set (--set), a corpus (--corpus) or a graph (--graph) that is here."
+            "Say what --run is of: a question set (--set), a corpus (--corpus) or a graph "
+            "(--graph) that is here."
         )
     found = []
     for file in options.brought:
@@ -395,7 +414,8 @@ def _print(summary, more: list[str]) -> None:
         [*summary.faults(), *summary.shallow(names), *summary.brought()],
     )
     print(
-        f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, run {summary.run.id}"
+        f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, "
+        f"run {summary.run.id}"
     )
     if so_far := summary.so_far():
         print(f"Figures of what is done so far; {so_far}.")
@@ -405,7 +425,8 @@ def _print(summary, more: list[str]) -> None:
         print(f"No language model answered: the answers scored are the {summary.defaults.reader}.")
     if not spec["judge"] and {"accurate", "hallucination", "truthfulness"}.intersection(names):
         print(
-            "No judge was asked: an answer that holds a known answer counts as accurate (--judge, --second-judge)."
+            "No judge was asked: an answer that holds a known answer counts as accurate (--judge, "
+            "--second-judge)."
         )
     rows = {instance: _cells(figures) for instance, figures in table.items()}
     if summary.unfinished:
@@ -419,7 +440,8 @@ def _print(summary, more: list[str]) -> None:
         counts = summary.counts(instance)
         if counts["without_context"]:
             print(
-                f"{instance}: {counts['without_context']} questions had no triple to read and count as answered without context"
+                f"{instance}: {counts['without_context']} questions had no triple to read and "
+                "count as answered without context"
             )
         if sentence := summary.answered(instance):
             print(f"{instance}: {sentence}")
@@ -427,7 +449,8 @@ def _print(summary, more: list[str]) -> None:
         print(sentence)
     if not any(row.question.answers or row.question.gold for row in summary.rows):
         print(
-            f"No answers and no passages are known to these questions; “judge {summary.run.id}” holds the answers against one another."
+            f"No answers and no passages are known to these questions; “judge {summary.run.id}” "
+            "holds the answers against one another."
         )
     for test in summary.compared():
         found = (
@@ -452,7 +475,10 @@ def print_why_lost(engine, store, summary: Summary) -> None:
         for one in found.lost[:SHOWN_LOST]:
             beside = ""
             if one.nearest:
-                beside = f"; {names[one.nearest]} did not lose it, {one.shared:,} of {one.of:,} in common"
+                beside = (
+                    f"; {names[one.nearest]} did not lose it, {one.shared:,} of {one.of:,} in "
+                    "common"
+                )
             print(f"  {one.text}\n    {one.cause}{beside}. {one.change}".rstrip())
         if len(found.lost) > SHOWN_LOST:
             print(f"  and {len(found.lost) - SHOWN_LOST:,} more")

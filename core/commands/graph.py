@@ -39,7 +39,8 @@ def add(commands) -> None:
     out.add_argument(
         "--out",
         metavar="PATH",
-        help="the file, or for two tables the folder; it must not be there yet (default: NAME here)",
+        help="the file, or for two tables the folder; it must not be there yet (default: NAME "
+        "here)",
     )
     out.set_defaults(run=run)
     language = parts.add_parser(
@@ -86,7 +87,8 @@ def run(options) -> int:
         out = Path(options.out or usual_name(name, options.format))
         if graph.live is not None:
             raise BadInput(
-                f"Nothing of “{name}” is here, as it is asked live; copy it with build, and write the copy."
+                f"Nothing of “{name}” is here, as it is asked live; copy it with build, and write "
+                "the copy."
             )
         if not graph.n_nodes:
             raise BadInput(f"The graph “{name}” is empty; there is nothing to write.")

@@ -26,9 +26,11 @@ def add(commands) -> None:
     vectors = parts.add_parser(
         "vectors",
         help="encode the names of a graph's entities, or its triples",
-        description="Encode the names of a graph's entities, or its triples, and make them searchable (for lego-12-vectors and its "
-        "neighbours); of a graph made of documents also chunks, relations and communities. Every block is saved as it is done; after "
-        "Ctrl-C or a crash the same command continues from there. What an earlier content of the graph had is not encoded again.",
+        description="Encode the names of a graph's entities, or its triples, and make them "
+        "searchable (for lego-12-vectors and its neighbours); of a graph made of documents also "
+        "chunks, relations and communities. Every block is saved as it is done; after Ctrl-C or a "
+        "crash the same command continues from there. What an earlier content of the graph had is "
+        "not encoded again.",
     )
     vectors.add_argument(
         "--of", choices=get_args(Of), default="nodes", help="what is encoded (default: nodes)"
@@ -49,8 +51,9 @@ def add(commands) -> None:
     walks = parts.add_parser(
         "walks",
         help="encode the walks of a graph's nodes",
-        description="Encode the walks of each node, put into words (for walk-retrieve-bfs and its neighbours). Every block is saved as it "
-        "is done; after Ctrl-C the same command continues from there. A node whose walks are what they were is not encoded again.",
+        description="Encode the walks of each node, put into words (for walk-retrieve-bfs and its "
+        "neighbours). Every block is saved as it is done; after Ctrl-C the same command continues "
+        "from there. A node whose walks are what they were is not encoded again.",
     )
     walks.add_argument(
         "--strategy",
@@ -110,12 +113,14 @@ def _vectors(options) -> int:
         found = build(graph, encoder, options.of, with_time_left(watch), limit, encode)
     facts = found.facts
     print(
-        f"{len(found):,} {options.of} of {graph.name} as vectors of {facts['dimension']} numbers, searched by faiss {facts['kind']}."
+        f"{len(found):,} {options.of} of {graph.name} as vectors of {facts['dimension']} numbers, "
+        f"searched by faiss {facts['kind']}."
     )
     if found.approximate:
         print(found.approximate)
     print(
-        f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an earlier content, in {span(facts['seconds'])}."
+        f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an "
+        f"earlier content, in {span(facts['seconds'])}."
     )
     return OK
 
@@ -138,10 +143,12 @@ def _walks(options) -> int:
         )
     facts = found.index.facts
     print(
-        f"The walks of {len(found.nodes):,} nodes of {graph.name} as vectors of {facts['dimension']} numbers."
+        f"The walks of {len(found.nodes):,} nodes of {graph.name} as vectors of "
+        f"{facts['dimension']} numbers."
     )
     print(
-        f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an earlier content, in {span(facts['seconds'])}."
+        f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an "
+        f"earlier content, in {span(facts['seconds'])}."
     )
     return OK
 
@@ -177,7 +184,8 @@ def _opened(options):
         graph = engine.graph(options.graph, watch=watch)
     if graph.live is not None:
         raise BadInput(
-            f"Nothing is prepared of “{graph.name}”, as it is asked live: what a method needs is made of what was fetched."
+            f"Nothing is prepared of “{graph.name}”, as it is asked live: what a method needs is "
+            "made of what was fetched."
         )
     return engine, graph
 

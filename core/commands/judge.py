@@ -15,7 +15,8 @@ from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Store, evaluations_file
 from core.io.json_text import json_text
 
-EPILOG = """Both orders of every pair are asked, and every reply is saved: the same command continues where it stopped. The exit code is 1
+EPILOG = """Both orders of every pair are asked, and every reply is saved: the same command \
+continues where it stopped. The exit code is 1
 where no reply could be read."""
 
 
@@ -23,8 +24,10 @@ def add(commands) -> None:
     """The command's grammar."""
     judge = commands.add_parser(
         "judge",
-        help="let a language model compare the answers of an evaluation in pairs (abstract questions)",
-        description="Which of two answers is better, by Comprehensiveness, Diversity, Empowerment and Overall.",
+        help="let a language model compare the answers of an evaluation in pairs (abstract "
+        "questions)",
+        description="Which of two answers is better, by Comprehensiveness, Diversity, Empowerment "
+        "and Overall.",
         epilog=EPILOG,
     )
     judge.add_argument(

@@ -9,7 +9,8 @@ def add(commands) -> None:
     """The command's grammar."""
     mcp = commands.add_parser(
         "mcp",
-        help="serve tools for agents over the Model Context Protocol: on standard input and output, or HTTP",
+        help="serve tools for agents over the Model Context Protocol: on standard input and "
+        "output, or HTTP",
     )
     mcp.add_argument(
         "--http",

@@ -51,7 +51,8 @@ def add(commands) -> None:
     models.add_argument(
         "--measure",
         metavar="NAME",
-        help="ask a server what it can do, or measure how the encoder is computed fastest here; used from then on",
+        help="ask a server what it can do, or measure how the encoder is computed fastest here; "
+        "used from then on",
     )
     models.set_defaults(run=run)
 

@@ -12,7 +12,8 @@ def add(commands) -> None:
     """The command's grammar."""
     prepare = commands.add_parser(
         "prepare",
-        help="build the shipped graph, fetch the default models and measure how the encoder is fastest, where that is not done yet",
+        help="build the shipped graph, fetch the default models and measure how the encoder is "
+        "fastest, where that is not done yet",
     )
     prepare.set_defaults(run=run)
 
@@ -30,7 +31,8 @@ def run(options) -> int:
                     engine.models.fetch(info.name, watch)
             except HopscopeError as error:
                 print(
-                    f"hopscope: {info.title} is not here: {error} Everything else works without it.",
+                    f"hopscope: {info.title} is not here: {error} Everything else works without "
+                    "it.",
                     file=sys.stderr,
                 )
     if engine.models.info("encoder").present:
@@ -39,7 +41,8 @@ def run(options) -> int:
                 engine.models.measure_encoder(watch=watch, again=False)
         except HopscopeError as error:
             print(
-                f"hopscope: the encoder was not measured: {error} It is computed as is usual for this processor.",
+                f"hopscope: the encoder was not measured: {error} It is computed as is usual for "
+                "this processor.",
                 file=sys.stderr,
             )
     return OK

@@ -20,7 +20,8 @@ def add(commands) -> None:
     questions.add_argument(
         "file",
         metavar="FILE",
-        help="a table, text, JSON rows, Parquet or Arrow; plain or packed (.gz, .bz2, .zst); or hf:NAME",
+        help="a table, text, JSON rows, Parquet or Arrow; plain or packed (.gz, .bz2, .zst); or "
+        "hf:NAME",
     )
     about = questions.add_mutually_exclusive_group(required=True)
     about.add_argument("--graph", metavar="NAME", help="the graph that the questions are about")
@@ -43,7 +44,8 @@ def add(commands) -> None:
         "--columns",
         default="",
         metavar="NAMES",
-        help="the columns of a file without a header, in their order: question,answers,entities,gold,options,id,hops, - for others",
+        help="the columns of a file without a header, in their order: "
+        "question,answers,entities,gold,options,id,hops, - for others",
     )
     questions.add_argument("--encoding", metavar="NAME", default="", help=ENCODING_HELP)
     questions.add_argument(
@@ -90,7 +92,7 @@ def run(options) -> int:
 def print_brought(brought: BroughtQuestions) -> None:
     """Say how many questions a corpus was given, and what of them does not fit."""
     print(
-        f"{brought.number:,} questions of {brought.corpus.name} are saved as {brought.set}: {brought.answered:,} with answers, "
-        f"{brought.gold:,} with gold documents"
+        f"{brought.number:,} questions of {brought.corpus.name} are saved as {brought.set}: "
+        f"{brought.answered:,} with answers, {brought.gold:,} with gold documents"
     )
     warn(brought.notes)

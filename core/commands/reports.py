@@ -17,8 +17,9 @@ def add(commands) -> None:
     reports = commands.add_parser(
         "reports",
         help="write community reports ahead (for lego-grag-m)",
-        description="Write the reports of communities that are not written yet: of named entities, of the entities of a question set, "
-        "or of all. Ctrl-C stops; what was written stays, and the same command continues from there.",
+        description="Write the reports of communities that are not written yet: of named "
+        "entities, of the entities of a question set, or of all. Ctrl-C stops; what was written "
+        "stays, and the same command continues from there.",
     )
     reports.add_argument(
         "--entity",
@@ -70,7 +71,8 @@ def run(options) -> int:
     with bar("Reports") as watch:
         written, saved = reports.prepare(_wanted(options, graph, found), with_time_left(watch))
     print(
-        f"{written:,} reports written, {saved:,} were there, of {len(found):,} communities of {graph.name}."
+        f"{written:,} reports written, {saved:,} were there, of {len(found):,} communities of "
+        f"{graph.name}."
     )
     return OK
 

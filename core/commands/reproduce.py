@@ -55,9 +55,14 @@ from core.sources import corpus_with
 
 SMALL = 5  # questions of each set
 NEEDS = "What it takes to measure them here"
-SMALL_GRAPHS = "Graphs in small are those that ship or that need no language model, not the paper's (--build paper)."
-EPILOG = """Without a name it lists every table and figure of the five papers, and what makes each. A run is an evaluation for each
-set, saved as it goes: the same command goes on with it. --small asks a few shipped questions with the models of this computer, in
+SMALL_GRAPHS = (
+    "Graphs in small are those that ship or that need no language model, not the paper's (--build "
+    "paper)."
+)
+EPILOG = """Without a name it lists every table and figure of the five papers, and what makes \
+each. A run is an evaluation for each
+set, saved as it goes: the same command goes on with it. --small asks a few shipped questions with \
+the models of this computer, in
 minutes; its figures show that all of it runs, and say little of the methods."""
 
 
@@ -74,7 +79,8 @@ def add(commands) -> None:
         action="append",
         default=[],
         metavar="WHERE",
-        help="a folder with the published files, or CWQ=FILE, CWQ=SET for one set of the paper; may be repeated",
+        help="a folder with the published files, or CWQ=FILE, CWQ=SET for one set of the paper; "
+        "may be repeated",
     )
     reproduce.add_argument(
         "--set",
@@ -88,14 +94,16 @@ def add(commands) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="the graph that questions without graphs of their own are asked on, or CRAG=NAME for one set of the paper; may be repeated",
+        help="the graph that questions without graphs of their own are asked on, or CRAG=NAME for "
+        "one set of the paper; may be repeated",
     )
     reproduce.add_argument(
         "--build",
         action="append",
         default=[],
         metavar="WHICH",
-        help="graphs of the rows on documents: an extractor, as names, or a build, as kg-names; may be repeated (default: the paper's)",
+        help="graphs of the rows on documents: an extractor, as names, or a build, as kg-names; "
+        "may be repeated (default: the paper's)",
     )
     reproduce.add_argument(
         "--small",
@@ -169,8 +177,8 @@ def run(options) -> int:
     )
     if not sets:
         raise BadInput(
-            f"No set of {wanted.id} is here. Name a folder or file with --data, try it with --small, "
-            "or see the paper's values with --printed."
+            f"No set of {wanted.id} is here. Name a folder or file with --data, try it with "
+            "--small, or see the paper's values with --printed."
         )
     engine = options.engine()
     if options.answer:
@@ -277,7 +285,8 @@ def _list(as_json: bool) -> None:
             print(f"  {one.id:30} {one.place}. {one.title}; {hours}; sets in small: {here}")
         for cost in paper.costs:
             print(
-                f"  {cost.id:30} {cost.place}. {cost.title}; about {cost.hours} hours on a graphics card; in small: {cost.small}"
+                f"  {cost.id:30} {cost.place}. {cost.title}; about {cost.hours} hours on a "
+                f"graphics card; in small: {cost.small}"
             )
         for table in paper.tables:
             print(f"  {table.id:30} {table.place}. {table.title}; as printed. {table.source}")
@@ -312,7 +321,8 @@ def _sets(options, wanted: Experiment) -> dict[str, str]:
             folders.append(Path(given))
         else:
             raise BadInput(
-                f"--data is a folder, or one of {', '.join(wanted.printed)} with = and a file or set; “{given}” is neither."
+                f"--data is a folder, or one of {', '.join(wanted.printed)} with = and a file or "
+                f"set; “{given}” is neither."
             )
     found = {
         name: named.get(name) or _in(folders, wanted.sets[name]) or wanted.sets[name].set
@@ -349,7 +359,10 @@ def _check_built(asked: str, instances: Sequence[Instance]) -> None:
             graph = f'"{one.line!r}"' if one.own else one.id
             missing[f"python -m core corpus build {corpus.name} --graph {graph}"] = None
     if missing:
-        first = f"{len(missing)} graphs are to be built first, each by a language model (--estimate says its cost):"
+        first = (
+            f"{len(missing)} graphs are to be built first, each by a language model (--estimate "
+            "says its cost):"
+        )
         raise BadInput("\n".join([first, *missing]))
 
 

@@ -31,7 +31,8 @@ def add(commands) -> None:
     """The command's grammar."""
     run_app = commands.add_parser(
         "run",
-        help="open the app: fetch and build what its first question needs, then serve it on 127.0.0.1",
+        help="open the app: fetch and build what its first question needs, then serve it on "
+        "127.0.0.1",
     )
     add_serving(run_app)
     run_app.set_defaults(run=run)

@@ -26,7 +26,8 @@ from core.instances.catalogue import catalogue, find, save
 from core.io.json_text import json_text
 from core.lines.text import split
 
-EPILOG = """Each line that was tried is saved in the folder searches of your Hopscope folder; the same command continues from there, and
+EPILOG = """Each line that was tried is saved in the folder searches of your Hopscope folder; the \
+same command continues from there, and
 with more --trials tries more lines. The exit code is 1 where no line is within the budget."""
 
 
@@ -54,7 +55,8 @@ def add(commands) -> None:
         "--unseen",
         default="",
         metavar="NAME",
-        help="question sets on which what is found is compared with published lines; questions that were searched with are left out",
+        help="question sets on which what is found is compared with published lines; questions "
+        "that were searched with are left out",
     )
     search.add_argument(
         "--unseen-sample",
@@ -183,8 +185,9 @@ def _planned(options, engine):
 
 def _notes(config) -> str:
     return (
-        f"Found by a search on {len(config.tuning.drawn)} questions of {config.tuning.set} for {config.quality} under "
-        f"{config.budget:g} {config.cost} a question, seed {config.tuning.seed}."
+        f"Found by a search on {len(config.tuning.drawn)} questions of {config.tuning.set} for "
+        f"{config.quality} under {config.budget:g} {config.cost} a question, seed "
+        f"{config.tuning.seed}."
     )
 
 
@@ -196,7 +199,8 @@ def _print(planned, points, verdict, saved) -> None:
     print(f"Budget: {config.budget:g} {config.cost} a question")
     if config.asks:
         print(
-            f"Language models were asked {planned.search.calls():,} times, of {config.calls:,} that were allowed"
+            f"Language models were asked {planned.search.calls():,} times, of {config.calls:,} "
+            "that were allowed"
         )
     given_up = [point.tried.stopped for point in points if point.tried.stopped]
     for reason in dict.fromkeys(given_up):
@@ -211,7 +215,8 @@ def _print(planned, points, verdict, saved) -> None:
     )
     for point in best:
         print(
-            f"{point.number:4}  {point.tried.quality:.3f}  {shown(config.cost, point.tried.cost)}  {point.line.words()}"
+            f"{point.number:4}  {point.tried.quality:.3f}  {shown(config.cost, point.tried.cost)} "
+            f" {point.line.words()}"
         )
         if point.tried.failed:
             print(f"      {point.tried.words()}")

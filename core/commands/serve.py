@@ -19,7 +19,8 @@ def add(commands) -> None:
     serve = commands.add_parser(
         "serve",
         help="serve ask, retrieve and evaluate over HTTP, with a key; /docs describes them",
-        epilog=f"The key is that of {KEY}, else a new one that is printed. Where others may reach the port, put TLS before it.",
+        epilog=f"The key is that of {KEY}, else a new one that is printed. Where others may reach "
+        "the port, put TLS before it.",
     )
     serve.add_argument(
         "--port", type=port, default=PORT, help=f"where it listens (default: {PORT})"

@@ -18,7 +18,8 @@ def add_workers(parser) -> None:
     parser.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="have a Ray cluster do it (default with --workers: RAY_ADDRESS, else Ray is started here); without --workers all its cores",
+        help="have a Ray cluster do it (default with --workers: RAY_ADDRESS, else Ray is started "
+        "here); without --workers all its cores",
     )
 
 

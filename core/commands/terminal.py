@@ -14,7 +14,8 @@ from core.io.fetched import fetched, is_id
 from core.watch import Watch
 
 OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
-"""All went well; a part failed or a model was missing; the input was wrong; interrupted by Ctrl-C."""
+"""All went well; a part failed or a model was missing; the input was wrong; interrupted by \
+Ctrl-C."""
 CONTINUE = "What is done is saved; run the same command again to continue."
 ENCODING_HELP = "of texts that are not UTF-8, as cp1251 or shift_jis (default: by the text)"
 LINE_EVERY = 30.0  # seconds between two lines of progress where standard error is no terminal

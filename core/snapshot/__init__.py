@@ -48,7 +48,8 @@ def thaw_all(saved: Mapping[str, Any], graph=None) -> tuple[State, ...]:
         raise BadInput("This is not a saved run.")
     if saved["snapshot"] != VERSION:
         raise BadInput(
-            f"This run was saved by another version of Hopscope (format {saved['snapshot']!r:.20}; this one reads {VERSION})."
+            "This run was saved by another version of Hopscope (format "
+            f"{saved['snapshot']!r:.20}; this one reads {VERSION})."
         )
     if graph is not None and saved.get("graph") != getattr(graph, "origin", graph.digest):
         raise BadInput(f"This run was saved on another state of the graph “{graph.name}”.")

@@ -32,8 +32,10 @@ body {{ margin: 0; background: #f6f7f9; color: #1f2933;
   font: 14px/1.45 -apple-system, "Segoe UI", Inter, Roboto, "Helvetica Neue", sans-serif; }}
 main {{ max-width: 1720px; margin: 0 auto; padding: 22px clamp(14px, 2.4vw, 32px) 32px; }}
 .report-head {{ margin-bottom: 16px; }}
-.report-head h1 {{ margin: 0; font-size: 21px; line-height: 1.3; font-weight: 650; overflow-wrap: anywhere; }}
-.report-head dl {{ display: flex; flex-wrap: wrap; gap: 2px 18px; margin: 6px 0 0; font-size: 12.5px; color: #5d6975; }}
+.report-head h1 {{ margin: 0; font-size: 21px; line-height: 1.3; font-weight: 650; overflow-wrap: \
+anywhere; }}
+.report-head dl {{ display: flex; flex-wrap: wrap; gap: 2px 18px; margin: 6px 0 0; font-size: \
+12.5px; color: #5d6975; }}
 .report-head div {{ display: flex; gap: 5px; min-width: 0; }}
 .report-head dt::after {{ content: ":"; }}
 .report-head dd {{ margin: 0; color: #1f2933; overflow-wrap: anywhere; }}
@@ -57,7 +59,8 @@ main {{ max-width: 1720px; margin: 0 auto; padding: 22px clamp(14px, 2.4vw, 32px
 <script>{cytoscape}</script>
 <script type="module">
 {board}
-globalThis.hopscopeReport = (payload) => renderBoard(document.getElementById("board"), payload, {{ cytoscape: globalThis.cytoscape }});
+globalThis.hopscopeReport = (payload) => renderBoard(document.getElementById("board"), payload, {{ \
+cytoscape: globalThis.cytoscape }});
 globalThis.hopscopeReport(JSON.parse(document.getElementById("payload").textContent));
 </script>
 </body>

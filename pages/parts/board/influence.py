@@ -46,7 +46,10 @@ def _text(comparison: Comparison, lane: Lane, one: Influence) -> str:
         return influence_text(one)
     marked, size = len(gold.intersection(one.smallest)), len(one.smallest)
     if size == 1:
-        return f"{influence_text(one)} {tr('It is marked as evidence.') if marked else tr('It is not marked as evidence.')}"
+        return (
+            f"{influence_text(one)} "
+            f"{tr('It is marked as evidence.') if marked else tr('It is not marked as evidence.')}"
+        )
     return tr(
         "{influence_text} Of these {marked:,} {are} marked as evidence.",
         influence_text=influence_text(one),

@@ -30,10 +30,11 @@ KINDS = {
 LONG = 20_000  # letters of a text that are sent
 WORDS = re.compile(r"[^\W_]{2,}(?:['’][^\W_]+)?")
 USUAL = frozenset(
-    "a about an and any are as at be been before between both but by can could did do does doing during each for from had has have having "
-    "he her hers him his how i if in into is it its me my name named no nor not of off on one or other our out own same she should so some "
-    "such than that the their them then there these they this those through to too under until up was we were what when where which while "
-    "who whom whose why will with would yes you your".split()
+    "a about an and any are as at be been before between both but by can could did do does doing "
+    "during each for from had has have having he her hers him his how i if in into is it its me "
+    "my name named no nor not of off on one or other our out own same she should so some such "
+    "than that the their them then there these they this those through to too under until up was "
+    "we were what when where which while who whom whose why will with would yes you your".split()
 )
 
 

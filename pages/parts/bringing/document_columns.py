@@ -43,7 +43,8 @@ def choose_columns(files: list) -> Columns | None:
     if not common:
         st.caption(
             tr(
-                "These tables have no column in common, so each is read by its own. To choose one, add them one after the other."
+                "These tables have no column in common, so each is read by its own. To choose "
+                "one, add them one after the other."
             )
         )
         return None

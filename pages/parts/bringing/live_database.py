@@ -59,7 +59,8 @@ def live_database(address: str) -> None:
                 max_chars=20,
                 width=160,
                 help=tr(
-                    "Of SPARQL: a tag such as de or pt-BR; none: things are called by their identifiers."
+                    "Of SPARQL: a tag such as de or pt-BR; none: things are called by their "
+                    "identifiers."
                 ),
             )
             chosen = literals("live_literals")

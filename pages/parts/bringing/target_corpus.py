@@ -85,7 +85,8 @@ def new_name(title: str) -> str:
     if own_corpus(name) is not None:
         raise BadInput(
             tr(
-                "There are already texts called “{name}”; choose another title, or add the files to them.",
+                "There are already texts called “{name}”; choose another title, or add the files "
+                "to them.",
                 name=name,
             )
         )

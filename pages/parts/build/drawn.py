@@ -88,7 +88,8 @@ ARM_WORDS = {
 SHOWN = 4  # parameters that a brick shows
 BRANCH_SENTENCE = tr("The question's number of hops decides which of its rows runs.")
 BRANCH_ABOUT = tr(
-    "Operators that depend on the question: those of the row for its number of hops, or those for all other questions."
+    "Operators that depend on the question: those of the row for its number of hops, or those for "
+    "all other questions."
 )
 
 

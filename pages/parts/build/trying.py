@@ -222,7 +222,8 @@ def _lane(job: Job, lane: Lane, bench: Bench) -> None:
     opened, state = lane.graph, lane.state
     if state.partly:
         st.caption(
-            f":material/hourglass_top: {plain(tr('Searched {partly}. Run again searches what has come since.', partly=state.partly))}"
+            ":material/hourglass_top: "
+            f"{plain(tr('Searched {partly}. Run again searches what has come since.', partly=state.partly))}"
         )
     _answers(job, lane)
     if state.paths is not None:

@@ -23,7 +23,10 @@ from pages.parts.shared.wording import tr
 SHOWN = 25
 NOTES = 240  # letters of the notes that the list shows, to the end of a word
 FILE = "hopscope.cases.gz"
-PICTURE = 'loading="lazy" style="width: 100%; max-height: 190px; object-fit: cover; object-position: top; border-radius: 6px"'
+PICTURE = (
+    'loading="lazy" style="width: 100%; max-height: 190px; object-fit: cover; object-position: '
+    'top; border-radius: 6px"'
+)
 
 
 def casebook() -> None:
@@ -120,7 +123,9 @@ def _row(case: Case) -> None:
         with beside:
             alt = escape(tr("Its board"))
             st.html(
-                f'<a href="?case={case.id}"><img src="app/static/{picture.parent.name}/{picture.name}" alt="{alt}" {PICTURE}></a>'
+                f'<a href="?case={case.id}"><img '
+                f'src="app/static/{picture.parent.name}/{picture.name}" alt="{alt}" '
+                f"{PICTURE}></a>"
             )
         with words:
             _words(case)

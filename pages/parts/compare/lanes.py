@@ -186,7 +186,8 @@ def _take(lane: int, line: Line | None, before: Line) -> None:
         st.caption(
             plain(words)
             or tr(
-                "Nothing is changed yet. Choose a brick to set it, or to put another step in its place."
+                "Nothing is changed yet. Choose a brick to set it, or to put another step in its "
+                "place."
             )
         )
         for text in missing(line, engine().models, session.model):

@@ -58,11 +58,13 @@ def partly(on_screen: Shown) -> None:
             )
         if any(not job.ended for job in jobs.values()):
             caption(
-                "Once all are encoded the question is asked again by itself; until then “Search again” searches what has come since."
+                "Once all are encoded the question is asked again by itself; until then “Search "
+                "again” searches what has come since."
             )
         else:
             caption(
-                "Nothing is being encoded now: asking again searches all that is there, and encodes what is missing."
+                "Nothing is being encoded now: asking again searches all that is there, and "
+                "encodes what is missing."
             )
 
 

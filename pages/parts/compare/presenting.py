@@ -26,8 +26,10 @@ from pages.parts.shared.wording import tr
 
 # What is around the lanes goes away, and the lanes take the whole screen.
 SCREEN = """<style>
-[data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] { display: none !important; }
-[data-testid="stMainBlockContainer"] { padding: 14px 24px 8px !important; max-width: none !important; }
+[data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] { \
+display: none !important; }
+[data-testid="stMainBlockContainer"] { padding: 14px 24px 8px !important; max-width: none \
+!important; }
 </style>"""
 
 

@@ -157,7 +157,8 @@ def _sliders(comparison: Comparison, lanes: list[tuple[Lane, Settings]]) -> None
         help=about,
     )
     about = tr(
-        "How much the position of a neighbour in the graph counts; its likeness to the question counts once."
+        "How much the position of a neighbour in the graph counts; its likeness to the question "
+        "counts once."
     )
     beta = st.slider(
         tr("Structure (beta)"),
@@ -218,7 +219,8 @@ def _beyond_budget(count: int) -> str:
     was = noun(count, "was", "were")
     if count:
         return tr(
-            "{neighbours} {was} passed over, as the re-ranker has not read them; a lane of its own reads what it needs.",
+            "{neighbours} {was} passed over, as the re-ranker has not read them; a lane of its "
+            "own reads what it needs.",
             neighbours=many(count, "neighbour"),
             was=was,
         )

@@ -91,7 +91,8 @@ def _renamed(comparison: Comparison, pressed: Mapping[str, Any]) -> Edit:
     if pressed["to"] == MERGE and not there:
         raise Refused(
             tr(
-                "No node is called “{other}” here. Click the one that it is merged into, or type its name as it is written.",
+                "No node is called “{other}” here. Click the one that it is merged into, or type "
+                "its name as it is written.",
                 other=other,
             )
         )

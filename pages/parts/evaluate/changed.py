@@ -30,7 +30,8 @@ MAX_LISTED = 20  # questions of a band that are listed before all are asked for
 MAX_READ = 100  # questions of a band whose causes are read
 COUNTS_AS_RIGHT = {
     PASSAGES: tr(
-        "A question counts as right where all its gold passages come through, into the prompt where one is written."
+        "A question counts as right where all its gold passages come through, into the prompt "
+        "where one is written."
     ),
     READER: tr("A question counts as right where the graph reader names a known answer first."),
 }

@@ -189,7 +189,8 @@ def runs() -> None:
     known = store().runs()
     if not known:
         caption(
-            "No evaluation yet. What you start goes on when you close this page, and can be taken up after a restart."
+            "No evaluation yet. What you start goes on when you close this page, and can be taken "
+            "up after a restart."
         )
         return
     st.markdown(tr("**Evaluations**"))

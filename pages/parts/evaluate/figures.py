@@ -164,14 +164,16 @@ def _table(results: Summary) -> None:
         column_config={tr("Method"): st.column_config.TextColumn(pinned=True), **config},
     )
     caption(
-        "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0."
+        "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again "
+        "for every method. Failed ones score 0."
     )
     if not any(row.question.answers or row.question.gold for row in results.rows):
         judged = tr("Where a language model answers, another tab holds")
         if can_be_judged(results):
             judged = tr("The tab “Judged in pairs” holds")
         sentence = tr(
-            "No answers and no passages are known to these questions, so there are figures of cost alone."
+            "No answers and no passages are known to these questions, so there are figures of "
+            "cost alone."
         )
         st.info(
             plain(
@@ -321,8 +323,8 @@ def _tests(results: Summary) -> None:
     small = st.column_config.NumberColumn(format="%.4f")
     st.dataframe(rows, hide_index=True, column_config={"p": small, tr("p, corrected"): small})
     caption(
-        "A sign-flip permutation test on the questions that gave both a number. The corrected p is Holm's, over the methods for one "
-        "metric. {untested}",
+        "A sign-flip permutation test on the questions that gave both a number. The corrected p "
+        "is Holm's, over the methods for one metric. {untested}",
         untested=results.untested(),
     )
 

@@ -108,7 +108,8 @@ def _sets(on: Source, known: dict[str, str]) -> list[str]:
         placeholder=tr("choose one or more sets"),
         key=chosen.name,
         help=tr(
-            "Those of what is chosen on the left. More are added on the page Graphs, or to documents on the page Texts."
+            "Those of what is chosen on the left. More are added on the page Graphs, or to "
+            "documents on the page Texts."
         ),
         persist_state="session",
     )
@@ -159,8 +160,8 @@ def _settings(on: Source) -> dict[str, Any]:
             key="evaluate_abstract",
             persist_state="session",
             help=tr(
-                "Asks all questions as abstract ones, of which answers may have up to 4,096 tokens. Sets that a language model wrote are "
-                "asked so anyway."
+                "Asks all questions as abstract ones, of which answers may have up to 4,096 "
+                "tokens. Sets that a language model wrote are asked so anyway."
             ),
         )
     support: list[str] = []
@@ -199,8 +200,9 @@ def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
         key="evaluate_prompt",
         persist_state="session",
         help=tr(
-            "The structure of the prompt that a paper prints, in words of our own: for the answer, and for language models that pick "
-            "relations or paths. A method that shows something else keeps its own."
+            "The structure of the prompt that a paper prints, in words of our own: for the "
+            "answer, and for language models that pick relations or paths. A method that shows "
+            "something else keeps its own."
         ),
     )
     if prompt == OWN_PROMPT:
@@ -211,8 +213,8 @@ def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
             persist_state="session",
             max_chars=LONGEST_TEMPLATE,
             help=tr(
-                "{question} is the question; {paths}, or on documents {tables} or {passages}, is what was found. What comes before a line "
-                "--- is the system message."
+                "{question} is the question; {paths}, or on documents {tables} or {passages}, is "
+                "what was found. What comes before a line --- is the system message."
             ),
         )
     if not prompt or not chosen:
@@ -241,8 +243,9 @@ def _servers() -> tuple[int, Cap | None, bool]:
                 key="evaluate_at_once",
                 persist_state="session",
                 help=tr(
-                    "That each server of language models is sent at a time. With 0 it is found out: as many as make replies come faster, "
-                    "or at_once in its row of models.toml. A service that bills or refuses by the minute may want few."
+                    "That each server of language models is sent at a time. With 0 it is found "
+                    "out: as many as make replies come faster, or at_once in its row of "
+                    "models.toml. A service that bills or refuses by the minute may want few."
                 ),
             )
             cap, valid = spend_at_most("evaluate_cap")

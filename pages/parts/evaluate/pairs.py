@@ -39,8 +39,9 @@ def can_be_judged(summary: Summary) -> bool:
 def judged_pairs(summary: Summary) -> None:
     """Draw the tab."""
     write(
-        "For questions that ask for an overview no answer is known. A language model says which of two answers is better, and is asked "
-        "in both orders, so that what it prefers for its place alone cancels out."
+        "For questions that ask for an overview no answer is known. A language model says which "
+        "of two answers is better, and is asked in both orders, so that what it prefers for its "
+        "place alone cancels out."
     )
     try:
         work = Pairwise(summary.instances, pairs(summary), engine().models)
@@ -83,7 +84,8 @@ def _begin(summary: Summary, tally: Tally, missing: int) -> None:
             time=time,
         )
         caption(
-            "{sentence} What is judged is kept. Another model judges once the page Models gives it that role.",
+            "{sentence} What is judged is kept. Another model judges once the page Models gives "
+            "it that role.",
             sentence=sentence,
         )
 
@@ -108,7 +110,8 @@ def _shown(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> Non
     if mute:
         with st.expander(tr("Win rates that say nothing")):
             caption(
-                "Both orders agree no more often than by chance, or one place is preferred throughout: these rates rank nobody."
+                "Both orders agree no more often than by chance, or one place is preferred "
+                "throughout: these rates rank nobody."
             )
             _matrices(tally, mute, names)
     _verdicts(tally, names, texts)

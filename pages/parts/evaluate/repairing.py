@@ -23,8 +23,9 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
 SAID = tr(
-    "What does each method lose, and would another value or another step bring it back? Changes of one step are tried on the questions "
-    "that a method loses, without a language model. One that brings some back may lose others: evaluate it on all questions."
+    "What does each method lose, and would another value or another step bring it back? Changes "
+    "of one step are tried on the questions that a method loses, without a language model. One "
+    "that brings some back may lose others: evaluate it on all questions."
 )
 
 
@@ -34,7 +35,8 @@ def repairs(results: Summary) -> None:
     st.write(SAID)
     if not measure(results, results.instances):
         caption(
-            "Of no question of this evaluation is it known what is right, so nothing is known to be lost."
+            "Of no question of this evaluation is it known what is right, so nothing is known to "
+            "be lost."
         )
         return
     found = job_beside(

@@ -40,15 +40,16 @@ TUNING = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 UNSEEN = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
 OTHERS = tr("Of a set that is searched with, other questions are taken.")
 ASKED = tr(
-    "For keywords, names, missing evidence and points; for answers only where the quality is measured on them."
+    "For keywords, names, missing evidence and points; for answers only where the quality is "
+    "measured on them."
 )
 SEARCH = "search"  # names a search in the address
 COSTS = {"seconds": tr("seconds"), "tokens": tr("tokens")}
 RECENT = 32  # searches that can be come back to
 _plans: dict[str, SearchPlan] = {}  # by name, the latest last
 MEASURED = tr(
-    "Seconds are those of the operators, one question after the other, nothing remembered from line to line, models loaded before; "
-    "they depend on what else this machine does."
+    "Seconds are those of the operators, one question after the other, nothing remembered from "
+    "line to line, models loaded before; they depend on what else this machine does."
 )
 
 
@@ -56,8 +57,9 @@ def show_search() -> None:
     """Draw the form, and below it the search that the address names, else the one that was asked
     for last in this session."""
     write(
-        "Operators can be put together in very many ways. Say how much a question may cost, and the ways are tried on a few "
-        "questions; the best are then held against the published lines on questions that the search never saw."
+        "Operators can be put together in very many ways. Say how much a question may cost, and "
+        "the ways are tried on a few questions; the best are then held against the published "
+        "lines on questions that the search never saw."
     )
     options = _form()
     if options is not None:
@@ -68,7 +70,8 @@ def show_search() -> None:
     elif name:
         st.info(
             tr(
-                "The server was started anew since this search. What was tried is saved: start it with the same settings to resume."
+                "The server was started anew since this search. What was tried is saved: start it "
+                "with the same settings to resume."
             )
         )
 
@@ -320,7 +323,8 @@ def _judged(verdict: SearchVerdict) -> None:
         questions=verdict.questions,
     )
     caption(
-        "{how}; the p-values are corrected for the number of lines held against the published one (Holm).",
+        "{how}; the p-values are corrected for the number of lines held against the published one "
+        "(Holm).",
         how=how,
     )
     for failed in verdict.failed:

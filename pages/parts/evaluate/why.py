@@ -30,8 +30,9 @@ def why(results: Summary) -> None:
     instance."""
     run = results.run
     write(
-        "Where did yours lose a question, and by what? Beside it is the row that found the most of the same passages and did not "
-        "lose it, and the smallest change of what yours found that would have been enough. Nothing is asked anew."
+        "Where did yours lose a question, and by what? Beside it is the row that found the most "
+        "of the same passages and did not lose it, and the smallest change of what yours found "
+        "that would have been enough. Nothing is asked anew."
     )
     found = job_beside(
         run,

@@ -36,8 +36,9 @@ def write_questions(on: Source) -> None:
         expanded=not on.sets or job is not None,
     ):
         write(
-            "Questions that ask for an overview rather than for one fact: who would work with these texts, what would each of them do, "
-            "and what would they ask for that? No answer to them is known, so the answers of methods are judged in pairs."
+            "Questions that ask for an overview rather than for one fact: who would work with "
+            "these texts, what would each of them do, and what would they ask for that? No answer "
+            "to them is known, so the answers of methods are judged in pairs."
         )
         if job is None or job.ended:
             _form(on)

@@ -46,7 +46,8 @@ def around_one(graph: Any) -> Any | None:
     if not name.strip():
         st.info(
             tr(
-                "Nothing of it is here. Name an entity to see its neighbourhood, or ask a question on Compare."
+                "Nothing of it is here. Name an entity to see its neighbourhood, or ask a "
+                "question on Compare."
             ),
             icon=":material/database:",
         )

@@ -167,10 +167,16 @@ def legend(graph: Any, chosen: Overview, dark: bool) -> str:
         )
     line = "display:inline-block;width:1.4em;height:.28em;border-radius:.14em;margin-right:.45em;vertical-align:middle;background:"
     items = [
-        f'<span style="white-space:nowrap"><span style="{line}{hue}"></span>{html.escape(name)}</span>'
+        (
+            '<span style="white-space:nowrap"><span '
+            f'style="{line}{hue}"></span>{html.escape(name)}</span>'
+        )
         for hue, name in rows
     ]
-    return f'<div style="display:flex;flex-wrap:wrap;gap:.2em 1.4em;font-size:.9rem">{"".join(items)}</div>'
+    return (
+        '<div style="display:flex;flex-wrap:wrap;gap:.2em '
+        f'1.4em;font-size:.9rem">{"".join(items)}</div>'
+    )
 
 
 def sentence(graph: Any, chosen: Overview) -> str:
@@ -185,7 +191,8 @@ def sentence(graph: Any, chosen: Overview) -> str:
         if chosen.further:
             more = tr(", and {further:,} more that these lead to", further=len(chosen.further))
         seen = tr(
-            "The {hubs} best connected of {n_nodes:,} entities (large), {joints} that join them{more}",
+            "The {hubs} best connected of {n_nodes:,} entities (large), {joints} that join "
+            "them{more}",
             hubs=len(chosen.hubs),
             n_nodes=graph.n_nodes,
             joints=len(chosen.joints),
@@ -193,7 +200,8 @@ def sentence(graph: Any, chosen: Overview) -> str:
         )
     return plain(
         tr(
-            "{seen}: {edges:,} of {n_edges:,} triples, a colour for each relation. Click a dot to walk there.",
+            "{seen}: {edges:,} of {n_edges:,} triples, a colour for each relation. Click a dot to "
+            "walk there.",
             seen=seen,
             edges=len(chosen.edges),
             n_edges=graph.n_edges,

@@ -73,7 +73,8 @@ def figures(graph: Any) -> None:
             partial(choose_language, graph),
             graph.digest[:8],
             tr(
-                "It decides how words of questions are compared with names of relations, and which encoders are said to read the names."
+                "It decides how words of questions are compared with names of relations, and "
+                "which encoders are said to read the names."
             ),
         )
 

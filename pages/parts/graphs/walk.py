@@ -224,7 +224,8 @@ def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
         )
     further = tr(", and {far:,} entities one step further", far=len(part.far)) if part.far else ""
     caption(
-        "Drawn: {near:,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot or an arrow to read it.",
+        "Drawn: {near:,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot "
+        "or an arrow to read it.",
         near=len(part.near),
         of=of,
         further=further,

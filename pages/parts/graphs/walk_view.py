@@ -45,8 +45,10 @@ _CDN = re.compile(
 )
 # spreads the nodes over the shape that the drawing really has, shows them all, and tells the page which one was clicked
 # in a narrow frame those one step further are left out, so that the names of the others stay readable
-_SCRIPT = f"""function fit(){{if(innerWidth<50)return;const few=innerWidth<{NARROW},w=Math.max(innerWidth,480),h=w*innerHeight/innerWidth;
-const seen=nodes.get().filter(n=>!(few&&n.outer)),ends=k=>[Math.min(...seen.map(n=>n[k])),Math.max(...seen.map(n=>n[k]))];
+_SCRIPT = f"""function fit(){{if(innerWidth<50)return;const \
+few=innerWidth<{NARROW},w=Math.max(innerWidth,480),h=w*innerHeight/innerWidth;
+const \
+seen=nodes.get().filter(n=>!(few&&n.outer)),ends=k=>[Math.min(...seen.map(n=>n[k])),Math.max(...seen.map(n=>n[k]))];
 nodes.update(nodes.get().filter(n=>n.outer).map(n=>({{id:n.id,hidden:few}})));
 const [l,r]=few?ends('x'):[0,{WIDTH}],[t,b]=few?ends('y'):[0,{HEIGHT}];
 seen.forEach(n=>network.moveNode(n.id,(n.x-l)*w/(r-l||1),(n.y-t)*h/(b-t||1)));
@@ -259,10 +261,9 @@ def alone(html: str, colours: dict[str, str]) -> str:
     """The page without what it would load from elsewhere, and without pyvis's frame around the
     drawing."""
     style = (
-        f"<style>html,body{{margin:0;background:{colours['paper']};overflow:hidden}} center{{display:none}} .card{{border:0!important}}"
-        f"#mynetwork{{border:0!important;float:none!important;height:100vh!important}}"
-        f"div.vis-tooltip{{font:13px sans-serif;color:{colours['text']};background:{colours['paper']};"
-        f"border-color:{colours['edge']};max-width:60vw;white-space:normal}}</style>"
+        f"<style>html,body{{margin:0;background:{colours['paper']};overflow:hidden}} "
+        f"center{{display:none}} "
+        f".card{{border:0!important}}#mynetwork{{border:0!important;float:none!important;height:100vh!important}}div.vis-tooltip{{font:13px sans-serif;color:{colours['text']};background:{colours['paper']};border-color:{colours['edge']};max-width:60vw;white-space:normal}}</style>"
     )
     return (
         _CDN.sub("", html).replace("</head>", style + "</head>", 1) + f"<script>{_SCRIPT}</script>"

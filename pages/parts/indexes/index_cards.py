@@ -77,7 +77,8 @@ def _figures(known: list[Prepared], left: list[Leftover]) -> None:
         if left:
             st.metric(tr("Left over"), size(sum(one.size for one in left)), width="content")
     caption(
-        "Everything here is made from the graph and can be deleted and made again. It is made once and then serves every question."
+        "Everything here is made from the graph and can be deleted and made again. It is made "
+        "once and then serves every question."
     )
 
 
@@ -232,7 +233,8 @@ def _leftovers(graph: Any, left: list[Leftover]) -> None:
                 question = tr("Delete {size}? Nothing reads it any more.", size=size(one.size))
                 if one.earlier:
                     question = tr(
-                        "Delete {size}? The graph was changed since. Vectors in it spare new ones some encoding.",
+                        "Delete {size}? The graph was changed since. Vectors in it spare new ones "
+                        "some encoding.",
                         size=size(one.size),
                     )
                 mine = who().administrator

@@ -49,7 +49,8 @@ def add_model() -> None:
     """Draw the search for servers, the form for one, and the instructions for a graphics card."""
     st.subheader(tr("A server"))
     write(
-        "Any server that speaks the OpenAI protocol: Ollama, LM Studio, llama.cpp, vLLM, or a hosted service."
+        "Any server that speaks the OpenAI protocol: Ollama, LM Studio, llama.cpp, vLLM, or a "
+        "hosted service."
     )
     _found()
     with st.container(border=True, key="server-box"):
@@ -87,7 +88,8 @@ def _found() -> None:
     if session.servers_found == ():
         st.info(
             tr(
-                "No model server answers on these ports. Start one (such as `ollama serve`), or give its address below."
+                "No model server answers on these ports. Start one (such as `ollama serve`), or "
+                "give its address below."
             ),
             icon=":material/search_off:",
         )
@@ -195,7 +197,8 @@ def _form() -> Given:
             "HOPSCOPE_KEY_…",
             240,
             tr(
-                "The variable's name, HOPSCOPE_KEY_..., not the key. It holds this address, a space and the key."
+                "The variable's name, HOPSCOPE_KEY_..., not the key. It holds this address, a "
+                "space and the key."
             ),
         )
         fit = [
@@ -258,7 +261,8 @@ def _check_address(given: Given) -> None:
         if not NAME.fullmatch(given.variable):
             raise BadInput(
                 tr(
-                    "The key's environment variable is named HOPSCOPE_KEY_...; it holds the address and the key, as in: {how}",
+                    "The key's environment variable is named HOPSCOPE_KEY_...; it holds the "
+                    "address and the key, as in: {how}",
                     how=HOW,
                 )
             )
@@ -350,17 +354,20 @@ def _add(given: Given) -> None:
 
 def _gpu() -> None:
     write(
-        "On a computer with an NVIDIA card, install Hopscope with its graphics packages, then start it:"
+        "On a computer with an NVIDIA card, install Hopscope with its graphics packages, then "
+        "start it:"
     )
     st.code("pip install -r requirements-gpu.txt\nstreamlit run app.py", language="bash")
     write(
-        "Choose the model that runs on the card for a role under “Models”: its server starts at the first question and ends with "
-        "Hopscope. To declare another, add a row to your own file and start Hopscope again:"
+        "Choose the model that runs on the card for a role under “Models”: its server starts at "
+        "the first question and ends with Hopscope. To declare another, add a row to your own "
+        "file and start Hopscope again:"
     )
     st.code(
         tr(
             '[model."my-model"]\nkind = "chat"\nbackend = "vllm"\ntitle = "My model"\n'
-            'weights = "Qwen/Qwen2.5-7B-Instruct"  # a folder, or a name on the model hub\ncontext = 8192'
+            'weights = "Qwen/Qwen2.5-7B-Instruct"  # a folder, or a name on the model '
+            "hub\ncontext = 8192"
         ),
         language="toml",
     )

@@ -50,7 +50,7 @@ def measure_button(info: ModelInfo) -> None:
             icon="speed",
             type="tertiary",
             help=tr(
-                "Asks the server some twenty times: how long a prompt it reads, whether it streams, keeps to a schema, and more. "
-                "A minute or two."
+                "Asks the server some twenty times: how long a prompt it reads, whether it "
+                "streams, keeps to a schema, and more. A minute or two."
             ),
         )

@@ -63,7 +63,8 @@ def choose_roles() -> None:
                 )
         if not mine:
             caption(
-                "Where Hopscope is shared, only the administrator chooses, fetches and removes models. All may try them."
+                "Where Hopscope is shared, only the administrator chooses, fetches and removes "
+                "models. All may try them."
             )
         absent = [
             ROLE_WORDS[role][0]

@@ -21,7 +21,10 @@ from pages.parts.shared.wording import tr
 
 PROMPT = tr("In one sentence: what is a knowledge graph?")
 QUERY = "who directed the film"
-LINES = "Inception -> directed_by -> Christopher Nolan\nInception -> release_year -> 2010\nInception -> starred_actors -> Leonardo DiCaprio"
+LINES = (
+    "Inception -> directed_by -> Christopher Nolan\nInception -> release_year -> 2010\nInception "
+    "-> starred_actors -> Leonardo DiCaprio"
+)
 MOST_LINES, MOST_TOKENS = 200, 256
 
 

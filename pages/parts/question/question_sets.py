@@ -44,8 +44,8 @@ def no_questions(on: Source) -> None:
         )
         if on.is_corpus:
             write(
-                "Bring them with the documents on the page Texts, have some made there (Do I need a graph at all?), or let a language "
-                "model write some."
+                "Bring them with the documents on the page Texts, have some made there (Do I need "
+                "a graph at all?), or let a language model write some."
             )
             st.page_link(
                 "pages/texts.py",

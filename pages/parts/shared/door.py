@@ -109,7 +109,10 @@ def _refusal(scope: Scope) -> tuple[str, int]:
     if not allowed(host):
         name = shorten(host, 100)
         return (
-            f"Hopscope does not answer to the name “{name}”. If it is its own, start it with {HOSTS}={name} in its environment.\n",
+            (
+                f"Hopscope does not answer to the name “{name}”. If it is its own, start it with "
+                f"{HOSTS}={name} in its environment.\n"
+            ),
             421,
         )
     parts = scope["path"].partition(f"/{BASE_ROUTE_UPLOAD_FILE}/")

@@ -106,7 +106,8 @@ def signed() -> None:
     st.markdown(tr("**Shared with others**"))
     if person.id.startswith(VISIT):
         until = tr(
-            "You can change or delete it until you close or reload this page; after that only the administrator can."
+            "You can change or delete it until you close or reload this page; after that only the "
+            "administrator can."
         )
         st.caption(tr("You are not signed in. What you keep is seen by all. {until}", until=until))
     else:

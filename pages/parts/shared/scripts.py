@@ -61,7 +61,10 @@ def component(name: str, styles: tuple[str, ...] = ()) -> Callable[..., Any]:
     style = joined_styles(folder / f"{one}.css" for one in styles or (name,))
     code = f"{joined(folder / f'{name}.js')}\nexport const hopscopeStyle = {json.dumps(style)};\n"
     failed = tr("This part of the page could not be loaded. Reload the page.")
-    constants = f"const ADDRESS = {json.dumps(_served(name, code))};\nconst FAILED = {json.dumps(failed)};\n"
+    constants = (
+        f"const ADDRESS = {json.dumps(_served(name, code))};\nconst FAILED = "
+        f"{json.dumps(failed)};\n"
+    )
     mount = (ASSETS / "mount.js").read_text(encoding="utf-8")
     return st.components.v2.component(f"hopscope_{name}", js=f"{constants}{mount}")
 

@@ -115,6 +115,7 @@ def _models() -> None:
         if info.roles or (info.fetchable and not info.present):
             mark = ":green[●]" if info.present else ":gray[○]"
             lines.append(
-                f"{mark} {plain(registry.title(info.name))}{'' if info.present else tr(' · not installed')}"
+                f"{mark} "
+                f"{plain(registry.title(info.name))}{'' if info.present else tr(' · not installed')}"
             )
     st.caption("  \n".join(lines))

@@ -22,8 +22,9 @@ def spend_at_most(key: str, before: Cap | None = None) -> tuple[Cap | None, bool
         key=key,
         persist_state="session",
         help=tr(
-            "Money by the prices in models.toml, as 2.50, or tokens, as 200000 tokens. Work stops before language models have cost more "
-            "in all; what is done is saved, and goes on with a higher limit."
+            "Money by the prices in models.toml, as 2.50, or tokens, as 200000 tokens. Work stops "
+            "before language models have cost more in all; what is done is saved, and goes on "
+            "with a higher limit."
         ),
     )
     try:

@@ -101,7 +101,8 @@ def _kinds(found: Answer) -> None:
     """The kinds of questions as a table."""
     share = lambda name, value: f"{plain(name)}: {value:.2f}"
     caption(
-        "Share of the passages that answer a question among the first four, of the best method of either side"
+        "Share of the passages that answer a question among the first four, of the best method of "
+        "either side"
     )
     st.table(
         [
@@ -122,7 +123,8 @@ def _roadmap(corpus: Corpus, found: Answer) -> None:
     """The questions of the paper's roadmap one after the other, and the method that they lead to,
     beside what was measured here."""
     caption(
-        "The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked to the method that it recommends."
+        "The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked "
+        "to the method that it recommends."
     )
     answers: dict[str, str] = {}
     while isinstance(step := advised(answers), Asked):
@@ -160,8 +162,9 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
     done, begun = before is not None and before.done, before is not None and not before.done
     if not done:
         write(
-            "Questions are made from these texts, each with the passages that answer it. They are asked of search by words, by vectors "
-            "and by both, and of four methods on graphs. The answer is a sentence."
+            "Questions are made from these texts, each with the passages that answer it. They are "
+            "asked of search by words, by vectors and by both, and of four methods on graphs. The "
+            "answer is a sentence."
         )
     by = _writer(corpus, before)
     expected = _expected(corpus, by)

@@ -49,7 +49,8 @@ def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
     if not others:
         st.info(
             tr(
-                "There is no other graph of these texts yet. Build one above, and it can be looked at beside this one."
+                "There is no other graph of these texts yet. Build one above, and it can be "
+                "looked at beside this one."
             )
         )
         return
@@ -75,7 +76,8 @@ def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
     if of_chunks(graph) or of_chunks(second):
         st.info(
             tr(
-                "The nodes of a passage graph or a tree are chunks and summaries, so there are no entities to hold against each other."
+                "The nodes of a passage graph or a tree are chunks and summaries, so there are no "
+                "entities to hold against each other."
             )
         )
     else:
@@ -132,8 +134,9 @@ def _picture(first: Graph, second: Graph, one: Build, other: Build) -> None:
             figure = one_layout(both, side, places)
             st.plotly_chart(figure, key=f"texts-beside-{side}", config={"displayModeBar": False})
     caption(
-        "The {shared:,} entities with the most relations, each at one place in both pictures. Blue: in both graphs. "
-        "Orange: only in this one. A ring: only in the other. Blue lines join a pair in both graphs.",
+        "The {shared:,} entities with the most relations, each at one place in both pictures. "
+        "Blue: in both graphs. Orange: only in this one. A ring: only in the other. Blue lines "
+        "join a pair in both graphs.",
         shared=len(both.names[0]),
     )
 
@@ -225,7 +228,8 @@ def _lists(found: GraphDifference, first: Graph, second: Graph, one: Build, othe
     ):
         st.info(
             tr(
-                "Both have the same entities and the same links between them. They may differ in descriptions, keywords and communities."
+                "Both have the same entities and the same links between them. They may differ in "
+                "descriptions, keywords and communities."
             )
         )
         return
@@ -302,8 +306,8 @@ def _questions(corpus: Corpus, one: Build, other: Build) -> None:
         if button(tr("Ask them on both"), key="beside-go", type="primary", icon="play_arrow"):
             _begin([on_build(known[method], build) for build in (one, other)], questions, int(size))
     caption(
-        "Evaluates the method on each graph and opens it on Evaluate, where “From one method to another” lists the questions won "
-        "and lost."
+        "Evaluates the method on each graph and opens it on Evaluate, where “From one method to "
+        "another” lists the questions won and lost."
     )
 
 

@@ -54,8 +54,8 @@ def builds(corpus: Corpus) -> None:
         if graph is not None and (graph.n_nodes or not _unreadable(now)):
             if not now.current and not now.renamed:
                 caption(
-                    "Meanwhile, the graph of the documents as they were before. Questions are asked on it too, until the new one is "
-                    "whole."
+                    "Meanwhile, the graph of the documents as they were before. Questions are "
+                    "asked on it too, until the new one is whole."
                 )
             look(corpus, one, graph, mended(corpus, one, graph, start))
 
@@ -89,7 +89,8 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
         _gaps(corpus, now)
     elif not now.indexed:
         caption(
-            "A question made it, without vectors: a method that searches by meaning makes those that it reads."
+            "A question made it, without vectors: a method that searches by meaning makes those "
+            "that it reads."
         )
         _build_button(corpus, now, tr("Make all vectors now"))
     if now.current and not at_work:
@@ -165,7 +166,8 @@ def _gaps(corpus: Corpus, now: Status) -> None:
     unreadable = _unreadable(now)
     st.warning(
         tr(
-            "{replies} of the language model could not be read; the graph lacks what they would have added.",
+            "{replies} of the language model could not be read; the graph lacks what they would "
+            "have added.",
             replies=many(unreadable, "reply", "replies"),
         )
     )

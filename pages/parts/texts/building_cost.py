@@ -50,7 +50,8 @@ def building_cost(corpus: Corpus, now: Status) -> None:
             for draw in (tokens, seconds):
                 st.plotly_chart(draw(costs), key=f"cost-{draw.__name__}-{now.folder.name}")
             caption(
-                "Each graph of these texts by its last build. The index: communities, reports on them, and vectors."
+                "Each graph of these texts by its last build. The index: communities, reports on "
+                "them, and vectors."
             )
 
 
@@ -69,7 +70,8 @@ def _caveat(now: Status) -> str:
     """What the numbers leave out, in a sentence."""
     if now.report.get("shipped"):
         return tr(
-            "It came with these texts: the tokens that its language model took are said above, and not known by step."
+            "It came with these texts: the tokens that its language model took are said above, "
+            "and not known by step."
         )
     if not now.build.line.asks_chat:
         return tr(
@@ -80,5 +82,6 @@ def _caveat(now: Status) -> str:
             "Chunks had been read before, by another build or this one: their tokens are not in it."
         )
     return tr(
-        "Replies that were saved before count with the tokens that they took when they were made, and with no time."
+        "Replies that were saved before count with the tokens that they took when they were made, "
+        "and with no time."
     )

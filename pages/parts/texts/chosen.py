@@ -126,7 +126,7 @@ def language_of(corpus: Corpus) -> None:
         corpus.with_language,
         f"{corpus.name}-{corpus.digest[:8]}",
         tr(
-            "It decides how sentences are cut, names are found and words are compared. Graphs that were built with another one are "
-            "outdated."
+            "It decides how sentences are cut, names are found and words are compared. Graphs "
+            "that were built with another one are outdated."
         ),
     )

@@ -44,7 +44,8 @@ def _way(graph: Graph, table: Table, way: list[int]) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if not way:
             caption(
-                "A tile is a community: entities that are closely related. The larger, the more entities. Click one to open it."
+                "A tile is a community: entities that are closely related. The larger, the more "
+                "entities. Click one to open it."
             )
             return
         button(

@@ -17,7 +17,8 @@ Tile = tuple[float, float, float, float]  # left, top, width and height in perce
 # Buttons, so that the map is used by keyboard as well; titles are set as text.
 _JS = """export default function({data, parentElement, setTriggerValue}) {
   let map = parentElement.querySelector(".map");
-  if (!map) { map = document.createElement("div"); map.className = "map"; parentElement.append(map); }
+  if (!map) { map = document.createElement("div"); map.className = "map"; \
+parentElement.append(map); }
   const rows = document.createElement("div");
   rows.className = "rows";
   map.setAttribute("role", "group");
@@ -26,7 +27,8 @@ _JS = """export default function({data, parentElement, setTriggerValue}) {
   rows.append(...data.tiles.map(tile => {
     const button = document.createElement("button");
     const [left, top, width, height] = tile.place;
-    Object.assign(button.style, {left: left + "%", top: top + "%", width: width + "%", height: height + "%"});
+    Object.assign(button.style, {left: left + "%", top: top + "%", width: width + "%", height: \
+height + "%"});
     button.style.setProperty("--heat", tile.heat + "%");
     button.title = tile.title + " · " + tile.words;
     const title = document.createElement("b"), words = document.createElement("span");
@@ -40,21 +42,29 @@ _JS = """export default function({data, parentElement, setTriggerValue}) {
 }"""
 # Where there is little room, tiles would be too small for words: there they stand in rows, the largest first.
 _CSS = """.map { width: 100%; font-family: var(--st-font); container: map / inline-size; }
-.map button { position: absolute; box-sizing: border-box; overflow: hidden; padding: .3rem .45rem; text-align: left; cursor: pointer;
-  display: flex; flex-direction: column; justify-content: flex-start; font: inherit; font-size: .86rem; line-height: 1.25;
-  color: var(--st-text-color); border: 2px solid var(--st-background-color); border-radius: 8px; container: tile / size;
-  background: color-mix(in srgb, var(--st-primary-color) var(--heat), var(--st-secondary-background-color)); }
-.map button:hover, .map button:focus-visible { border-color: var(--st-primary-color); outline: none; }
-.map b { font-weight: 600; overflow-wrap: break-word; overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical;
+.map button { position: absolute; box-sizing: border-box; overflow: hidden; padding: .3rem .45rem; \
+text-align: left; cursor: pointer;
+  display: flex; flex-direction: column; justify-content: flex-start; font: inherit; font-size: \
+.86rem; line-height: 1.25;
+  color: var(--st-text-color); border: 2px solid var(--st-background-color); border-radius: 8px; \
+container: tile / size;
+  background: color-mix(in srgb, var(--st-primary-color) var(--heat), \
+var(--st-secondary-background-color)); }
+.map button:hover, .map button:focus-visible { border-color: var(--st-primary-color); outline: \
+none; }
+.map b { font-weight: 600; overflow-wrap: break-word; overflow: hidden; display: -webkit-box; \
+-webkit-box-orient: vertical;
   -webkit-line-clamp: 4; flex-shrink: 0; }
-@container tile (max-height: 90px) { .map b { -webkit-line-clamp: 3; } .map span { display: none; } }
+@container tile (max-height: 90px) { .map b { -webkit-line-clamp: 3; } .map span { display: none; \
+} }
 @container tile (max-height: 55px) { .map b { -webkit-line-clamp: 2; } }
 @container tile (max-height: 34px) { .map b { -webkit-line-clamp: 1; } }
 @container tile (max-width: 42px) or (max-height: 16px) { .map b, .map span { display: none; } }
 .rows { position: relative; height: 400px; }
 @container map (max-width: 700px) {
   .rows { display: flex; flex-wrap: wrap; gap: .2rem; height: auto; }
-  .rows button { position: static; width: auto !important; max-width: 100%; height: auto !important; container-type: normal; }
+  .rows button { position: static; width: auto !important; max-width: 100%; height: auto \
+!important; container-type: normal; }
   .rows b, .rows span { display: block !important; }
 }"""
 

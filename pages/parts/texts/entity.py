@@ -201,7 +201,8 @@ def _passages(graph: Graph, node: int) -> None:
     if chunks is None or not len(rows_of_node):
         return
     st.markdown(
-        f"**{tr('Rests on') if of_chunks(graph) else tr('Told in')} {many(len(rows_of_node), 'chunk')}**"
+        f"**{tr('Rests on') if of_chunks(graph) else tr('Told in')} "
+        f"{many(len(rows_of_node), 'chunk')}**"
     )
     shown = page_of(Session.texts_passage_page, len(rows_of_node), PASSAGES)
     rows = rows_of_node[shown.start : shown.stop].tolist()
@@ -211,6 +212,7 @@ def _passages(graph: Graph, node: int) -> None:
         pattern(name).search(text) for text in chunks.texts("text", rows)
     ):
         caption(
-            "The name does not stand in these chunks letter by letter: the texts spell it in other ways."
+            "The name does not stand in these chunks letter by letter: the texts spell it in "
+            "other ways."
         )
     pager(Session.texts_passage_page, shown, len(rows_of_node), PASSAGES, tr("Chunks"))

@@ -91,7 +91,8 @@ def mended(
         tr("Mend: entities under several names"), icon=":material/healing:", key="texts_mend"
     ):
         caption(
-            "A merge is for all graphs of these texts, and is done again whenever one is built anew. The documents stay as they are."
+            "A merge is for all graphs of these texts, and is done again whenever one is built "
+            "anew. The documents stay as they are."
         )
         _build_anew(on, partial(again, corpus, one))
         merges = name_merges(status(corpus, one).report)
@@ -126,7 +127,10 @@ def _joined(on: Mending, merges: NameMerges) -> None:
         if pair(*names) in on.mends.refused:
             label, change, arrow = tr("The same after all"), Mends.allowing, "≠"
         with _row(f"joined-row-{place}"):
-            words = f"**{isolated(row.name)}** {arrow} **{isolated(row.into)}** ({many(row.times, 'document')})"
+            words = (
+                f"**{isolated(row.name)}** {arrow} **{isolated(row.into)}** "
+                f"({many(row.times, 'document')})"
+            )
             st.markdown(words, width="stretch", help=_where(row))
             with _controls():
                 st.badge(row.rule, color="gray")
@@ -188,7 +192,8 @@ def _suggestions(on: Mending) -> None:
     """What may be the same, each with a button that merges it and one that refuses it."""
     if on.graph.n_nodes > COMPARED_HERE:
         how = tr(
-            "{compared_here:,} entities: python -m core corpus mend {corpus} lists what may be the same.",
+            "{compared_here:,} entities: python -m core corpus mend {corpus} lists what may be "
+            "the same.",
             compared_here=COMPARED_HERE,
             corpus=on.corpus.name,
         )
@@ -219,7 +224,10 @@ def _suggestion(on: Mending, place: int, one: Suggestion) -> None:
     name, into = one.edit.names
     reason = one.reason if one.cosine is None else tr("alike, {cosine:.2f}", cosine=one.cosine)
     with _row(f"mend-row-{place}"):
-        words = f"**{isolated(name)}** ({one.passages[0]:,}) → **{isolated(into)}** ({one.passages[1]:,})"
+        words = (
+            f"**{isolated(name)}** ({one.passages[0]:,}) → **{isolated(into)}** "
+            f"({one.passages[1]:,})"
+        )
         st.markdown(words, width="stretch", help=tr("In brackets: of how many passages each comes"))
         with _controls():
             st.badge(reason, color="gray")
@@ -264,7 +272,8 @@ def _merges(on: Mending) -> None:
     st.markdown(f"**{many(len(saved), 'merge')}**")
     if absent:
         left = tr(
-            "{merges} {fits} nothing in this graph, which has no such names, and stays saved for other graphs.",
+            "{merges} {fits} nothing in this graph, which has no such names, and stays saved for "
+            "other graphs.",
             merges=many(len(absent), "merge"),
             fits=noun(len(absent), "fits", "fit"),
         )
@@ -272,7 +281,10 @@ def _merges(on: Mending) -> None:
     edits = sorted(saved, key=lambda edit: edit not in absent)
     with st.container(horizontal=True, gap="small", key="mend-saved"):
         for edit in edits[: on.most]:
-            words = f"{isolated(edit.names[0])} → {isolated(edit.names[1])}{tr(' (not here)') if edit in absent else ''}"
+            words = (
+                f"{isolated(edit.names[0])} → "
+                f"{isolated(edit.names[1])}{tr(' (not here)') if edit in absent else ''}"
+            )
             forget = partial(Mends.without, edits=[edit])
             key = f"unmend-{edit.written()}"
             on.button(words, forget, key, icon="undo", help=tr("Undo this merge"))

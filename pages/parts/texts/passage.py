@@ -13,7 +13,10 @@ from core.corpus.sentences import sentences
 from core.graph.columns import Table
 from pages.parts.shared.wording import tr
 
-MARK = "background:color-mix(in srgb, #f2b705 38%, transparent);color:inherit;border-radius:3px;padding:0 .12em"
+MARK = (
+    "background:color-mix(in srgb, #f2b705 38%, "
+    "transparent);color:inherit;border-radius:3px;padding:0 .12em"
+)
 FAINT = "opacity:.78"
 LONGEST = 6000  # characters of a passage that are shown
 

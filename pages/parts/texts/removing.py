@@ -53,7 +53,8 @@ def remove_document(corpus: Corpus, id: str) -> None:
     ask_first(
         tr("Remove this document"),
         tr(
-            "Remove it? Graphs of these texts are to be built again; only what depends on it is made anew."
+            "Remove it? Graphs of these texts are to be built again; only what depends on it is "
+            "made anew."
         ),
         tr("Yes, remove it"),
         lambda: corpus.remove([id]),

@@ -79,7 +79,8 @@ def ask_on(corpus: Corpus, one: Build) -> None:
     row = next((row for row in instances().values() if on_one_graph(row, one)), None)
     if row is None:
         caption(
-            "No method of the catalogue is made for such a graph. A line begins on it so, with “As text” on Build:"
+            "No method of the catalogue is made for such a graph. A line begins on it so, with "
+            "“As text” on Build:"
         )
         st.code(f"BuiltGraph(build={one.id!r})", language=None, wrap_lines=True)
         return
