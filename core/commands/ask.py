@@ -1,4 +1,4 @@
-"""`ask`: one question, several instances."""
+"""Command `ask`: one question to several methods."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from core.serving.calls import asked
 from core.sources import Ask, GraphSource, Source, source_in
 from core.types import Beside, Step
 
-STOPPED = 10.0  # seconds in which what is made in the background ends
-LEAST = 0.005  # seconds below which a time is printed as none
+STOPPED = 10.0  # most seconds to wait until a background job has stopped
+LEAST = 0.005  # seconds; shorter times would be printed as 0.00 and are left out
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     ask = commands.add_parser("ask", help="ask one question and compare instances")
     ask.add_argument("question")
     ask.add_argument(
@@ -109,7 +109,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Compare the chosen instances; the exit code."""
+    """Compare the chosen methods and return the exit code."""
     engine, known = options.engine(), catalogue()
     source = source_in(vars(options)) or GraphSource(options.graph)
     ask = _asked(source, options, engine)
@@ -148,7 +148,8 @@ def run(options) -> int:
             "text": together(job.comparison, found),
             "lanes": lanes,
         }
-    # vectors, of which what is encoded is kept: this process ends
+    # Vectors may still be encoded in the background. This process ends, so the jobs are stopped;
+    # the vectors made so far are kept.
     for making in engine.preparing.of("index-"):
         making.stop()
         making.wait(STOPPED)
@@ -160,14 +161,17 @@ def run(options) -> int:
 
 
 def _worth_saying(trace: Iterable[Step]) -> Iterator[str]:
-    """The notes of steps without which the answer would be read wrongly."""
+    """The notes of steps without which the answer would be misunderstood."""
     for step in trace:
         yield from (note for note in step.notes if note.startswith(UNASKED))
         yield from step.warnings
 
 
 def _measure(comparison: Comparison, environment: Environment) -> None:
-    """Measure what the answers of all lanes rest on; what a language model's will cost is said before, on the error stream."""
+    """Measure the influence of each path or passage on the answers of all lanes.
+
+    The cost of a language model's calls is printed on standard error before they are made.
+    """
     for place in range(len(comparison.lanes)):
         for by_model in (False, True) if comparison.ask.model else (False,):
             lane = comparison.lanes[place]
@@ -181,7 +185,10 @@ def _measure(comparison: Comparison, environment: Environment) -> None:
 
 
 def _without(ask: Ask, names: Sequence[str], engine) -> Ask:
-    """The same question to the same source without the documents or entities of these names. Raises BadInput."""
+    """Return the same question to the source without some documents or entities.
+
+    Raises BadInput for a name that is not in the source.
+    """
     edits = tuple(Edit("passage" if name in ask.source else "node", (name,)) for name in names)
     return replace(
         replace(ask.source, edits=edits)
@@ -192,7 +199,10 @@ def _without(ask: Ask, names: Sequence[str], engine) -> Ask:
 
 
 def _asked(source: Source, options, engine) -> Ask:
-    """The question to a graph or a corpus; one of its sets' own questions brings its known answers and passages along."""
+    """Return the question to a graph or a corpus.
+
+    A question of one of its sets brings its known answers and passages with it.
+    """
     with bar(f"Opening {source.noun}") as watch:
         opened = source.open(engine, watch)
     given = options.entity, options.answer, options.gold

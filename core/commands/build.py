@@ -1,4 +1,4 @@
-"""`build`: a graph from a file of triples, or from a database."""
+"""Command `build`: build a graph from files of triples or from a database."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from core.graph.readers.triple_file import TripleFile, columns_of, size_of
 from core.graph.store import LADYBUG_PACKAGE, Graph
 
 DRY = 10  # triples that a dry run prints
-FIRST = 100_000  # triples of a large file that it looks at
-DRY_COPY = 1_000  # triples that it copies of a database
+FIRST = 100_000  # triples of a large file that a dry run reads
+DRY_COPY = 1_000  # triples that a dry run copies from a database
 EPILOG = """A file of up to 128 MB of text is read at once, some 10 MB a second: after a kill the \
 same command starts over. A larger one, or
 one with --memory, is built in steps: after a kill the same command continues where it stopped."""
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     parser = commands.add_parser(
         "build", help="build a graph from a file of triples", epilog=EPILOG
     )
@@ -178,7 +178,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Build the graph and say how large it is; the exit code."""
+    """Build the graph, print its size and return the exit code."""
     if options.carry_over:
         return _carry_over(options)
     if not options.triples:
@@ -197,7 +197,7 @@ def run(options) -> int:
 
 
 def _carry_over(options) -> int:
-    """Turn a graph in a Ladybug database into arrays; the exit code."""
+    """Convert a graph in a Ladybug database to arrays and return the exit code."""
     if options.triples or options.out:
         raise BadInput("A graph is carried over where it is, without files and --out.")
     graph = carry_over(own_folder(options.carry_over) or Path(options.carry_over))
@@ -211,7 +211,7 @@ def _counts(graph: Graph, folder: object) -> str:
 
 
 def _live(options) -> int:
-    """Add a database that is asked live; the exit code."""
+    """Add a database that is queried live and return the exit code."""
     if not is_address(options.triples[0]) or len(options.triples) > 1 or not options.name:
         raise BadInput(
             "A database is asked live by its address and a --name, such as bolt://localhost:7687 "
@@ -238,7 +238,7 @@ def _live(options) -> int:
 
 
 def _of_database(options, folder: Path) -> TripleFile:
-    """What the database at an address holds, copied. Raises BadInput, also for options of files."""
+    """Copy the triples of a database into a file. Raises BadInput, also for options of files."""
     if (
         len(options.triples) > 1
         or options.nodes
@@ -297,7 +297,10 @@ def _of_files(options, unpacked: Path) -> TripleFile:
 
 
 def _look(source: TripleFile, numbers: bool) -> int:
-    """Print the first triples, how many they are, and what of the files is taken how; of a large file of its beginning."""
+    """Print the first triples, their number, and how the files are read.
+
+    Of a large file only the first `FIRST` triples are read.
+    """
     try:
         small = source.path.stat().st_size <= LARGE
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`corpus`: bring documents, see them, take them away."""
+"""Command `corpus`: add documents, list and remove them, and build graphs of them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from core.evaluation.questions.writing import ROLE, Recipe, Writing
 from core.io.json_text import json_text
 from core.languages import known_code
 
-AUTO = "auto"  # the language that is found
-PRINTED = 5  # questions that are printed
-SHOWN = 10  # documents that are named
+AUTO = "auto"  # as a language: the one that is detected
+PRINTED = 5  # written questions that are printed
+SHOWN = 10  # documents, and notes on files, that are printed
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its parts with their options."""
     corpus = commands.add_parser("corpus", help="bring documents, see them, take them away")
     parts = corpus.add_subparsers(required=True, metavar="WHAT")
 
@@ -199,7 +199,10 @@ def _show(options) -> int:
 
 
 def _shown(corpus: Corpus) -> dict[str, Any]:
-    """What a corpus holds, as plain data: all that is printed, with every document and every note."""
+    """Return the description of a corpus as plain data.
+
+    It has everything that is printed, with all documents and all notes.
+    """
     documents = [corpus.at(row) for row in range(len(corpus))]
     language = corpus.language
     return {
@@ -265,7 +268,7 @@ def _remove(options) -> int:
 
 
 def _tell(corpus: Corpus) -> None:
-    """Its size, and the question sets that it has."""
+    """Print the size, the language and the question sets of a corpus."""
     linked = f", {len(corpus.linked):,} links" if corpus.linked is not None else ""
     print(f"{_counted(corpus.n_documents)}, {corpus.characters:,} characters{linked}")
     print(f"Language: {corpus.language.words()}")
@@ -281,7 +284,7 @@ def _counted(documents: int) -> str:
 
 
 def _add_write_questions(parts) -> None:
-    """The grammar of this part of the command."""
+    """Add the part `write-questions` and its options."""
     usual = Recipe()
     written = parts.add_parser(
         "write-questions",
@@ -335,7 +338,7 @@ def _add_write_questions(parts) -> None:
 
 
 def _write_questions(options) -> int:
-    """Write, keep and print; the exit code."""
+    """Let a language model write questions, save them, print some, and return the exit code."""
     if options.name not in corpora():
         raise BadInput(f"There is no corpus “{options.name}”.{nearest(options.name, corpora())}")
     recipe, engine = Recipe(options.users, options.tasks, options.questions), options.engine()

@@ -1,4 +1,4 @@
-"""`corpus advise`: whether a graph is needed for the documents of a corpus."""
+"""Command `corpus advise`: advice whether the documents of a corpus need a graph."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Store, evaluations_file
 from core.io.json_text import json_text
 
-LOCAL = "llama"  # the backend whose replies cost nothing
+LOCAL = "llama"  # the backend that runs on this computer, whose replies cost nothing
 
 
 def add_parts(parts) -> None:
-    """The grammar of this, as a part of `corpus`."""
+    """Add this part of `corpus` and its options."""
     advise = parts.add_parser(
         "advise",
         help="do I need a graph? questions made from the texts, methods with and without a graph, "
@@ -72,7 +72,7 @@ def add_parts(parts) -> None:
 
 
 def run(options) -> int:
-    """Make the advice, and print it; the exit code."""
+    """Make the advice, print it and return the exit code."""
     if options.paper is not None:
         return _roadmap(options)
     if not 1 <= options.minutes <= 24 * 60:
@@ -124,11 +124,14 @@ def run(options) -> int:
 
 
 def _roadmap(options) -> int:
-    """Print what the paper recommends, beside what was measured of it on this corpus."""
+    """Print the paper's recommendation next to the figures measured on this corpus.
+
+    The paper is the In-depth Analysis, Figure 13. Returns the exit code.
+    """
     found, corpus, store = Answer("", ""), open_corpus(options.name), Store(evaluations_file())
     saved = saved_advice(corpus)
     if saved is not None and saved.done:
-        with suppress(BadInput):  # its figures were deleted
+        with suppress(BadInput):  # The run with its figures may have been deleted.
             found = answer(Summary(store.run(saved.run), store.rows(saved.run)), saved)
     advice = advised(read_answers(options.paper))
     chosen = (
@@ -166,5 +169,5 @@ def _roadmap(options) -> int:
 
 
 def _fits(leaf: Leaf, answers: Mapping[str, str]) -> bool:
-    """Whether a recommendation is on the way that these answers lead."""
+    """Return whether a recommendation agrees with these answers."""
     return all(leaf.when.get(key) == value for key, value in answers.items())

@@ -1,4 +1,7 @@
-"""`corpus build`, `corpus status` and `corpus replies`: graphs made of a corpus, their status, and the replies they are made from."""
+"""Commands `corpus build`, `corpus status` and `corpus replies`.
+
+They build the graphs of a corpus, show their state, and export the replies they are made from.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from core.models.price import cap_of
 
 
 def add_parts(parts) -> None:
-    """The grammar of these, as parts of `corpus`."""
+    """Add these parts of `corpus` and their options."""
     made = parts.add_parser(
         "build",
         help="make a graph of a corpus",
@@ -151,7 +154,7 @@ def _build(options) -> int:
 
 
 def _other_build(corpus: Corpus, one: Build) -> list[str]:
-    """A sentence where methods that name this build's kind of graph read another build."""
+    """Return a sentence if methods on this kind of graph read another build."""
     read = build_for(corpus, one.graph) if one.graph else one
     if read.id == one.id:
         return []
@@ -172,7 +175,7 @@ def _replies(options) -> int:
 
 
 def _ask() -> None:
-    """Go on only where the person says so. Raises BadInput."""
+    """Ask the user to confirm the cost. Raises BadInput if the user does not confirm it."""
     if not sys.stdin.isatty():
         raise BadInput("Say --yes to put the language model to work.")
     if input("Go on? [y/N] ").strip().lower() not in ("y", "yes"):

@@ -1,4 +1,7 @@
-"""`corpus mend`: entities that are the same are merged in all graphs of a corpus, and what that changes is measured."""
+"""Command `corpus mend`: merge duplicate entities in all graphs of a corpus.
+
+It can also evaluate a question set before and after the merges.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,13 @@ from core.graph.edits import Edit, edited, unmatched
 from core.instances.catalogue import as_built, catalogue, find
 
 ALL = "all"
-PRINTED = 40  # rows of a list
+PRINTED = 40  # rows of a list that are printed
 BARE = ("chunks", "passage", "tree", "tree-k", "links")  # kinds of graph without entities
-USUAL = "vgraphrag"  # the line that is evaluated
+USUAL = "vgraphrag"  # the method that is evaluated by default
 
 
 def add_part(parts) -> None:
-    """The grammar of this, as a part of `corpus`."""
+    """Add this part of `corpus` and its options."""
     made = parts.add_parser(
         "mend",
         help="merge entities that are the same, in all graphs of a corpus",
@@ -108,7 +111,7 @@ def add_part(parts) -> None:
 
 
 def run(options) -> int:
-    """Change the merges, list them, and evaluate where a set is named; the exit code."""
+    """Change the merges, list them, evaluate a set if one is named, and return the exit code."""
     with bar("Opening the corpus"):
         corpus = open_corpus(options.name)
     build = _build(corpus, options.graph)
@@ -141,7 +144,10 @@ def run(options) -> int:
 
 
 def _build(corpus: Corpus, spec: str) -> str | Build:
-    """The build that is named, or the first that serves and has entities. Raises BadInput where there is none."""
+    """Return the build that is named, or the first one that has entities.
+
+    Raises BadInput if there is none.
+    """
     if spec:
         return spec
     for one in builds_of(corpus).values():
@@ -218,13 +224,16 @@ def _print(graph, mends: Mends, found: list[Suggestion], joined: NameMerges) -> 
 
 
 def _rest(rows: int) -> None:
-    """How many rows are not listed."""
+    """Print how many rows are not listed."""
     if rows > PRINTED:
         print(f"  and {rows - PRINTED:,} more")
 
 
 def _evaluate(options, engine, mends: Mends) -> None:
-    """Ask a set on the graph as it was built and on the mended one, and print the figures with their paired difference."""
+    """Evaluate a set on the graph as built and on the merged one.
+
+    The figures are printed with their paired difference. Raises BadInput if no merge is saved.
+    """
     if not mends.edits:
         raise BadInput("No merge is saved, so that nothing differs; accept some first.")
     known = catalogue()

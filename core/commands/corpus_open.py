@@ -1,4 +1,4 @@
-"""`corpus open`: a corpus made of the index of another tool."""
+"""Command `corpus open`: make a corpus from the index of another tool."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.corpus.indexes.tools import TOOLS, build_of
 
 
 def add_part(parts) -> None:
-    """The grammar of this, as a part of `corpus`."""
+    """Add this part of `corpus` and its options."""
     opened = parts.add_parser(
         "open",
         help="make a corpus of the index of another tool: its texts, and its graph beside those "
@@ -39,7 +39,7 @@ def add_part(parts) -> None:
 
 
 def run(options) -> int:
-    """Open the index, make its vectors, and print what was taken; the exit code."""
+    """Open the index, encode what lacks vectors, print what was taken, and return the exit code."""
     if options.dry_run or not options.name:
         with bar("Reading the index") as watch:
             taken = look(options.path, watch)

@@ -1,4 +1,4 @@
-"""`demo`: the app at the comparisons that ship."""
+"""Command `demo`: the app, opened at the shipped comparisons."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from core.commands.run import add_serving, serve
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     demo = commands.add_parser(
         "demo",
         help="open the app at the comparisons that ship; no model is needed, and nothing is built "
@@ -17,5 +17,5 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Serve the app, opened at its cases, until it is interrupted. The exit code."""
+    """Serve the app, opened at its saved cases, until it is interrupted; return the exit code."""
     return serve(options, "cases")

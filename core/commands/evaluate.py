@@ -1,4 +1,4 @@
-"""`evaluate`: instances over a question set."""
+"""Command `evaluate`: run methods on a question set and compare their metrics."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ from core.retrievers.runs.formats import title_of
 from core.retrievers.runs.saved import FileRun, bring
 from core.sources import GraphSource, source_in
 
-ESTIMATED_BY = 5  # questions
-SHOWN_LOST = 20  # lost questions that are printed of an instance
+ESTIMATED_BY = 5  # questions that are asked to estimate the cost of the rest
+SHOWN_LOST = 20  # lost questions that are printed for each method
 EPILOG = """Each answer is saved at once, in evaluations.sqlite of your Hopscope folder. The same \
 command continues an unfinished run,
 tries failed questions again, and shows a finished run without running anything. After Ctrl-C the \
@@ -57,7 +57,7 @@ not reach what --fail-below asks for."""
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     evaluate = commands.add_parser(
         "evaluate",
         help="run instances over a question set and compare their figures",
@@ -241,7 +241,7 @@ def add(commands) -> None:
 
 
 def add_columns(command) -> None:
-    """The option that names the columns of files of questions."""
+    """Add the option that names the columns of question files."""
     command.add_argument(
         "--columns",
         default="",
@@ -252,7 +252,7 @@ def add_columns(command) -> None:
 
 
 def run(options) -> int:
-    """Evaluate, print and write; the exit code."""
+    """Evaluate, print and write the results, and return the exit code."""
     if options.at_once < 0:
         raise BadInput(
             "A server is sent at least one request at a time; leave out --at-once to have the "
@@ -277,7 +277,7 @@ def run(options) -> int:
             warn([job.evaluation.estimate.words()])
         if options.repairs:
             repairs = finish(start(engine, store, store.run(job.number)))
-    finally:  # after Ctrl-C too
+    finally:  # The figures so far are reported after Ctrl-C too.
         summary = Summary(store.run(job.number), store.rows(job.number))
         if summary.rows:
             report(summary, files, more, options.json, repairs)
@@ -302,7 +302,16 @@ def report(
     as_json: bool,
     repairs: Sequence[LineRepairs] = (),
 ) -> None:
-    """Write the files and print the figures."""
+    """Write the files and print the figures of a run.
+
+    Parameters
+    ----------
+    summary : the figures of the run.
+    files : for each file the function that returns its text.
+    more : names of metrics to print in addition to the usual ones.
+    as_json : whether to print one JSON object instead of tables.
+    repairs : for each method the one-step changes that were tried on its lost questions.
+    """
     _write(files, summary)
     if as_json:
         advice = recommendation(summary)
@@ -320,7 +329,10 @@ def report(
 
 
 def _plan(options, engine):
-    """What the options ask for. Raises BadInput, BadParameter, StoreError."""
+    """Return the plan of the evaluation that the options describe.
+
+    Raises BadInput, BadParameter, StoreError.
+    """
     if options.sample != "all" and not options.sample.isdecimal():
         raise BadInput(f"A sample is a whole number or “all”, not “{options.sample}”.")
     options.set = files_of(options.set)
@@ -358,7 +370,7 @@ def _plan(options, engine):
 
 
 def bring_runs(options) -> list[FileRun]:
-    """The finished runs that the options name, saved, with sentences on what they hold. Raises BadInput."""
+    """Save the finished runs that the options name, and print their contents. Raises BadInput."""
     if options.qrels and (not options.brought or options.set):
         raise BadInput("--qrels judges the questions of a run: name one by --run, and no --set.")
     if not options.brought:
@@ -382,12 +394,18 @@ def bring_runs(options) -> list[FileRun]:
 
 
 def graph_of_set(sets: str) -> str:
-    """The name of the graph that the first of these sets is asked on. Raises BadInput for a set that is not known."""
+    """Return the name of the graph on which the first of these sets is asked.
+
+    Raises BadInput if the set is not known.
+    """
     return owner(sets.split(",")[0].strip()).name
 
 
 def _files(options) -> dict[Path, Callable]:
-    """The files to write, and what writes each. Raises BadInput for one in a folder that does not exist."""
+    """Return the files to write, each with the function that returns its text.
+
+    Raises BadInput for a file in a folder that does not exist.
+    """
     files: dict[Path, Callable] = {}
     if options.csv:
         file = Path(options.csv)
@@ -467,7 +485,7 @@ def _print(summary, more: list[str]) -> None:
 
 
 def print_why_lost(engine, store, summary: Summary) -> None:
-    """Print why each instance that is the user's own lost its questions, with one line for each question."""
+    """Print why each method of the user lost its questions, with one line per question."""
     names = {key: str(one) for key, one in called(summary.run).items()}
     for instance in own_instances(summary):
         found = why_lost(engine, store, summary.run, instance)
@@ -485,7 +503,10 @@ def print_why_lost(engine, store, summary: Summary) -> None:
 
 
 def _print_repairs(one: LineRepairs) -> None:
-    """What a line loses, and the changes that bring some of it back, each with the line to name in `--instances`."""
+    """Print the losses of a method and the changes that recover some of them.
+
+    Each change is printed as the line to name in `--instances`.
+    """
     first, *rest = one.sentences(one.instance)
     helpful = [
         f"  {one.brings(attempt)}: {attempt.spec}" for attempt in one.attempts if attempt.back

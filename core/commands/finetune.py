@@ -1,4 +1,7 @@
-"""`finetune`: train the encoder or a language model on a question set, and report before and after on unseen questions."""
+"""Command `finetune`: train an encoder, a triple scorer, a reranker or a language model.
+
+It reports the figures before and after the training on unseen questions.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ hours without a graphics card"""
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its parts with their options."""
     finetune = commands.add_parser(
         "finetune", help="train the encoder or a language model on a question set"
     )
@@ -162,7 +165,7 @@ def _common(parser, questions: str, report: bool = True) -> None:
 
 
 def run_encoder(options) -> int:
-    """Train, serve, report; the exit code."""
+    """Train and serve the encoder, report, and return the exit code."""
     from dataclasses import replace
 
     engine, training = options.engine(), None
@@ -189,7 +192,7 @@ def run_encoder(options) -> int:
 
 
 def run_triples(options) -> int:
-    """Train and serve; the exit code."""
+    """Train and serve the triple scorer, and return the exit code."""
     engine, settings = (
         options.engine(),
         TripleSettings(hidden=options.hidden, epochs=options.epochs, seed=options.seed),
@@ -206,7 +209,7 @@ def run_triples(options) -> int:
 
 
 def run_llm(options) -> int:
-    """Train, serve, report; the exit code."""
+    """Train and serve the language model, report, and return the exit code."""
     engine = options.engine()
     if options.report:
         training = _there(engine, run.CHAT, "llm --base MODEL")
@@ -294,7 +297,10 @@ def _split(options):
 
 
 def _there(engine, name: str, command: str) -> dict:
-    """The record of the trained model that is here. Raises BadInput that names the `finetune` command that makes it."""
+    """Return the record of the trained model.
+
+    Raises BadInput if there is none. Its message names the command that trains it.
+    """
     training = trained(target(engine, name))
     if training is None:
         raise BadInput(
@@ -305,7 +311,10 @@ def _there(engine, name: str, command: str) -> dict:
 
 
 def _watched(name: str, work) -> dict:
-    """The result of a job that this terminal watches. Raises HopscopeError, KeyboardInterrupt."""
+    """Run a job with a progress bar and return its result.
+
+    Raises HopscopeError, KeyboardInterrupt.
+    """
     job = Jobs(workers=1).run(name, work)
     return finish(job)
 

@@ -1,4 +1,4 @@
-"""`finetune reranker`: train a cross-encoder from MiniLM on shipped questions."""
+"""Command `finetune reranker`: train a cross-encoder from MiniLM on shipped questions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ interrupt or a kill the same command continues where it was."""
 
 
 def add(trainings) -> None:
-    """The command's grammar."""
+    """Add this part of `finetune` and its options."""
     parser = trainings.add_parser(
         "reranker", help="a cross-encoder, for FastInsight and re-ranking", description=ABOUT
     )
@@ -66,7 +66,7 @@ def add(trainings) -> None:
 
 
 def run(options) -> int:
-    """Train, measure, serve; the exit code."""
+    """Train, measure and serve the cross-encoder, and return the exit code."""
     engine = options.engine()
     corpora = tuple(filter(None, map(str.strip, options.corpora.split(","))))
     lessons = Lessons(

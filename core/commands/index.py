@@ -1,4 +1,4 @@
-"""`index`: what is prepared ahead for a graph: made, listed, deleted."""
+"""Command `index`: make, list and delete the data that is prepared for a graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.watch import NO_WATCH
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its parts with their options."""
     index = commands.add_parser(
         "index", help="what is prepared ahead for a graph: encode vectors, list, delete"
     )
@@ -104,7 +104,7 @@ def add(commands) -> None:
 
 
 def _vectors(options) -> int:
-    """Encode and say how many; the exit code."""
+    """Encode the texts, print how many, and return the exit code."""
     engine, graph = _opened(options)
     encoder, workers = engine.models.encoder(options.model), workers_of(options)
     encode = spread(workers, options.model, NO_WATCH) if workers else None
@@ -126,7 +126,7 @@ def _vectors(options) -> int:
 
 
 def _walks(options) -> int:
-    """Encode the walks and say how many; the exit code."""
+    """Encode the walks, print how many, and return the exit code."""
     engine, graph = _opened(options)
     plan = WalkPlan(
         options.strategy,
@@ -154,7 +154,7 @@ def _walks(options) -> int:
 
 
 def _list(options) -> int:
-    """Every kind with its state and size; the exit code."""
+    """Print every kind of prepared data with its state and size, and return the exit code."""
     engine, graph = _opened(options)
     for one in prepared(graph, engine.environment):
         parts = f", {one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}" if one.parts else ""
@@ -165,7 +165,7 @@ def _list(options) -> int:
 
 
 def _delete(options) -> int:
-    """Delete the files of one kind; the exit code."""
+    """Delete the files of one kind and return the exit code."""
     engine, graph = _opened(options)
     if options.kind not in KINDS:
         raise BadParameter(
@@ -177,7 +177,7 @@ def _delete(options) -> int:
 
 
 def _opened(options):
-    """The engine and the graph. Raises BadInput for one that is asked live."""
+    """Return the engine and the graph. Raises BadInput for a graph that is queried live."""
 
     engine = options.engine()
     with bar("Opening the graph") as watch:

@@ -1,4 +1,4 @@
-"""`judge`: the answers of an evaluation held against one another in pairs."""
+"""Command `judge`: compare the answers of an evaluation in pairs by a language model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ where no reply could be read."""
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     judge = commands.add_parser(
         "judge",
         help="let a language model compare the answers of an evaluation in pairs (abstract "
@@ -55,7 +55,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Judge and print; the exit code."""
+    """Judge the answers, print the win rates, and return the exit code."""
     if options.sample is not None and options.sample < 1:
         raise BadInput("A sample needs at least one question.")
     if options.html:

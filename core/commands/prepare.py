@@ -1,4 +1,4 @@
-"""`prepare`: what the first start needs, ahead of it."""
+"""Command `prepare`: build and fetch what the first start of the app needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.errors import HopscopeError
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     prepare = commands.add_parser(
         "prepare",
         help="build the shipped graph, fetch the default models and measure how the encoder is "
@@ -19,7 +19,10 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Build and fetch; a model that cannot be had is named and does not stop the rest. The exit code."""
+    """Build the graph, fetch the models, measure the encoder, and return the exit code.
+
+    A model that cannot be fetched is named and does not stop the rest.
+    """
 
     engine = options.engine()
     with bar("Building the graph") as watch:

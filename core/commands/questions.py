@@ -1,4 +1,4 @@
-"""`questions`: keep a file of questions as a set of a graph or of a corpus."""
+"""Command `questions`: save a file of questions as a set of a graph or a corpus."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.errors import BadInput
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     questions = commands.add_parser(
         "questions",
         help="keep a file of questions as a set, which evaluate, ask and the pages then know",
@@ -55,7 +55,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Keep the file, and say how many questions it holds and what of them does not fit; the exit code."""
+    """Save the file, print how many questions it has and which do not fit; return the exit code."""
     file = file_of(options.file)
     if options.corpus:
         if options.own_graphs:
@@ -90,7 +90,7 @@ def run(options) -> int:
 
 
 def print_brought(brought: BroughtQuestions) -> None:
-    """Say how many questions a corpus was given, and what of them does not fit."""
+    """Print how many questions a corpus got, and which do not fit it."""
     print(
         f"{brought.number:,} questions of {brought.corpus.name} are saved as {brought.set}: "
         f"{brought.answered:,} with answers, {brought.gold:,} with gold documents"

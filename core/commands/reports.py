@@ -1,4 +1,4 @@
-"""`reports`: community reports, written ahead."""
+"""Command `reports`: write community reports ahead of the questions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.io.durations import with_time_left
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     reports = commands.add_parser(
         "reports",
         help="write community reports ahead (for lego-grag-m)",
@@ -55,7 +55,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Write the reports and say how many; the exit code."""
+    """Write the reports, print how many, and return the exit code."""
     if options.size < 2:
         raise BadInput("--size must be at least 2.")
     engine = options.engine()
@@ -78,7 +78,7 @@ def run(options) -> int:
 
 
 def _wanted(options, graph, found) -> list[int]:
-    """The communities that were asked for."""
+    """Return the communities that the options name. Raises BadInput if they name none."""
     import numpy as np
 
     if options.all:

@@ -1,4 +1,4 @@
-"""`search`: find an instance in the design space under a budget, and hold it against published lines."""
+"""Command `search`: find a method under a budget and compare it with published ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ with more --trials tries more lines. The exit code is 1 where no line is within 
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     search = commands.add_parser(
         "search",
         help="find an instance under a budget of seconds or tokens a question",
@@ -126,7 +126,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Search, judge, print and save; the exit code."""
+    """Search, compare, print and save; return the exit code."""
     engine = options.engine()
     planned = _planned(options, engine)
     asked = [*planned.search.config.tuning.drawn, *(planned.unseen.drawn if planned.unseen else ())]
@@ -152,7 +152,10 @@ def run(options) -> int:
 
 
 def _planned(options, engine):
-    """What the options ask for. Raises BadInput, BadParameter, StoreError."""
+    """Return the plan of the search that the options describe.
+
+    Raises BadInput, BadParameter, StoreError.
+    """
     known, sets = catalogue(), files_of(options.set)
     asked = source_of(sets)
     against = (
@@ -233,7 +236,14 @@ def _print(planned, points, verdict, saved) -> None:
 def search_dict(
     planned: SearchPlan, points: Sequence[Point], verdict: SearchVerdict | None
 ) -> dict[str, Any]:
-    """Everything as plain data."""
+    """Return the plan, the trials and the comparison as plain data.
+
+    Parameters
+    ----------
+    planned : the plan of the search.
+    points : the lines that were tried.
+    verdict : the comparison with published lines on unseen questions; None if there was none.
+    """
     config, best = planned.search.config, {point.number for point in front(tuple(points))}
     found = {
         "set": config.tuning.set,

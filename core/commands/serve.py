@@ -1,4 +1,4 @@
-"""`serve`: the HTTP interface for programs."""
+"""Command `serve`: serve the HTTP API for programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PORT = 8502
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     serve = commands.add_parser(
         "serve",
         help="serve ask, retrieve and evaluate over HTTP, with a key; /docs describes them",
@@ -34,7 +34,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Serve until it is interrupted; the exit code."""
+    """Serve until interrupted; return the exit code."""
     try:
         import uvicorn
 
