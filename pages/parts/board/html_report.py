@@ -1,4 +1,4 @@
-"""A comparison as one self-contained HTML file."""
+"""Report of a comparison as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pages.parts.board.component import script, style
 
 CYTOSCAPE = ROOT / "static" / "cytoscape.min.js"
 
-# `<`, `>` and `&` could end or comment out the script element; U+2028/9 end a line in older engines.
+# `<`, `>` and `&` could end the script element or start a comment in it. U+2028 and U+2029 end a
+# line in older JavaScript engines.
 ESCAPES = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
 
 PAGE = """<!doctype html>
@@ -69,15 +70,17 @@ globalThis.hopscopeReport(JSON.parse(document.getElementById("payload").textCont
 
 
 def script_json(value: Any) -> str:
-    """JSON that is safe inside a script element."""
+    """Return a value as JSON that is safe inside a script element."""
     return json_text(value).translate(ESCAPES)
 
 
 def report_html(payload: Mapping[str, Any], title: str, meta: Mapping[str, Any]) -> str:
-    """One HTML file that opens from disk without a network; ``meta`` is shown as ``name: value``
-    under the title.
+    """Return one HTML file that opens from disk without a network.
 
-    Entries of ``meta`` without a value (None or "") are left out.
+    Parameters
+    ----------
+    payload : data of the board.
+    meta : shown as ``name: value`` under the title; entries with None or "" are left out.
     """
     facts = "".join(
         f"<div><dt>{escape(str(name))}</dt><dd>{escape(str(value))}</dd></div>"
