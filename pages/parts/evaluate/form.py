@@ -1,4 +1,4 @@
-"""The form of a new evaluation, on the graph or the documents that are chosen."""
+"""Form of a new evaluation on the chosen graph or documents."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-MOST_AT_ONCE = 1024
-OWN_PROMPT = "own"
+MOST_AT_ONCE = 1024  # most parallel requests per server
+OWN_PROMPT = "own"  # the entry for the user's own prompt
 OWN_BEGINNING = tr("Facts:\n{paths}\n\nQuestion: {question}\nAnswer:")
 SUPPORT = {BY_ENCODER: tr("by the encoder"), BY_MODEL: tr("by a language model")}
 
 
 def new_run() -> None:
-    """Draw the form; where what is chosen has no questions, the way to give it some."""
+    """Draw the form; without questions, draw the ways to add some."""
     on = asked()
     titles = {**on.sets, **questions_of_runs(on)}
     if not titles:
@@ -80,14 +80,17 @@ def new_run() -> None:
 
 
 def _more_questions(on: Source) -> None:
-    """Draw the ways to questions: finished runs, and a language model that writes them on documents."""
+    """Draw the ways to add questions.
+
+    They are finished runs and, on documents, a language model that writes them.
+    """
     _bring(on)
     if on.is_corpus:
         write_questions(on)
 
 
 def _bring(on: Source) -> None:
-    """Draw the drop zone, in which a finished run becomes a method, and the runs of what is chosen."""
+    """Draw the drop zone, which turns a finished run into a method, and the list of such runs."""
     expanded = session.bring_job is not None and session.bring_job.key.startswith("run-")
     with st.expander(tr("Add a finished run"), icon=":material/upload_file:", expanded=expanded):
         caption("What another program found becomes a method here, with the same figures.")
@@ -135,7 +138,7 @@ def _methods(on: Source, known: dict[str, Instance]) -> list[str]:
 
 
 def _settings(on: Source) -> dict[str, Any]:
-    """What is asked of language models, and how seconds are told."""
+    """Draw and return the settings of language models and of timing."""
     with st.container(horizontal=True):
         model = st.toggle(
             tr("Language model answers"),
@@ -185,8 +188,10 @@ def _settings(on: Source) -> dict[str, Any]:
 
 
 def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
-    """The methods asked by the prompt that is chosen, and whether they can be; which of them keep
-    their own is said."""
+    """Return the methods with the chosen prompt, and whether that is possible.
+
+    The methods that keep their own prompt are named on the page.
+    """
     published = published_prompts()
     titles = {
         "": tr("Each method's own"),
@@ -228,8 +233,10 @@ def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
 
 
 def _servers() -> tuple[int, Cap | None, bool]:
-    """How many requests a server is sent at a time (0: found out), the most that may be spent, and
-    whether that can be read."""
+    """Draw and return the number of parallel requests, the spending limit, and whether it is valid.
+
+    0 requests means that the best number is determined.
+    """
     with st.expander(
         tr("Servers: how many requests at a time, and at what cost"), icon=":material/dns:"
     ):
@@ -261,7 +268,7 @@ def begin(
     cap: Cap | None = None,
     **settings: Any,
 ) -> None:
-    """Start the run and show it; what stands in the way is said."""
+    """Start the evaluation and show it; show an error if that fails."""
     with shown_errors():
         with st.spinner(tr("Opening what is asked and drawing the questions")):
             plan = make_plan(chosen, ",".join(sets), size, engine().graph, seed=seed, **settings)
