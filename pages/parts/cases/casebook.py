@@ -1,4 +1,4 @@
-"""The list of saved cases: searched, carried out and in."""
+"""List of saved cases, with search, import and export."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-SHOWN = 25
-NOTES = 240  # letters of the notes that the list shows, to the end of a word
+SHOWN = 25  # cases that are listed at first, and added by each click
+NOTES = 240  # most characters of the notes in the list, cut at a word
 FILE = "hopscope.cases.gz"
 PICTURE = (
     'loading="lazy" style="width: 100%; max-height: 190px; object-fit: cover; object-position: '
@@ -30,7 +30,7 @@ PICTURE = (
 
 
 def casebook() -> None:
-    """Draw search, tags, the cases found, and the way in and out."""
+    """Draw the search, the tags, the cases found, and the buttons to import and export."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input(
             tr("Search"),
@@ -83,7 +83,7 @@ def casebook() -> None:
 
 
 def facts(case: Case) -> str:
-    """What there is to say of a case in one line."""
+    """Return the facts of a case in one line."""
     when = (
         tr("example") if case.example else f"{datetime.fromtimestamp(case.created):%d %b %Y, %H:%M}"
     )
@@ -94,7 +94,7 @@ def facts(case: Case) -> str:
 
 
 def badges(case: Case) -> None:
-    """The tags."""
+    """Draw the tags of a case."""
     if case.tags:
         with st.container(horizontal=True, gap="small"):
             for tag in case.tags:

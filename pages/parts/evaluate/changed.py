@@ -195,7 +195,10 @@ def _causes(number: int, created: float, done: int, failed: int, a: str, b: str)
             except HopscopeError:
                 lost = None
             words[
-                lost.words(stage) if lost is not None else found.words(stage)  # type: ignore[union-attr]
+                lost.words(stage)
+                if lost is not None
+                # A question that cannot be opened any more counts with its stage only.
+                else found.words(stage)  # type: ignore[union-attr]
             ] += 1
         causes.append(((band.before, band.after), tuple(words.most_common())))
     return tuple(causes)

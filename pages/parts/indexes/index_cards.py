@@ -1,5 +1,4 @@
-"""One card for each kind of index: what it is for, whether it is there, and building, rebuilding
-and deleting it."""
+"""Cards of the kinds of index: purpose, state, and buttons to build, rebuild and delete."""
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ BADGES: dict[str, tuple[Literal["green", "blue", "red", "gray"], str | None]] = 
 
 
 def cards(graph: Any) -> None:
-    """Every kind of index of a graph, and what is left over of earlier ones."""
+    """Draw every kind of index of a graph, and the leftovers of earlier ones."""
     known = _listed(repr(stamp(graph, engine().environment)), graph)
     left = leftovers(graph)
     _figures(known, left)
@@ -61,7 +60,7 @@ def cards(graph: Any) -> None:
 
 @st.cache_resource(max_entries=16, show_spinner=tr("Looking at what is there"))
 def _listed(changed: str, _graph: Any) -> list[Prepared]:
-    """What is prepared, looked up anew where the stamp `changed`."""
+    """Return the prepared indexes, read again when the stamp `changed` differs."""
     return prepared(_graph, engine().environment)
 
 
@@ -112,10 +111,9 @@ def _card(graph: Any, one: Prepared) -> None:
 
 
 def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
-    """What is there, a line for each setting, and how long building takes where it is not all
-    there."""
+    """Return a line for each stored setting, and the build time of what is missing."""
     if at_work and one.kind.adds:
-        return []  # it grows; the bar tells how far it is
+        return []  # The index grows, and the progress bar shows how far it is.
     now, lines, by = time.time(), [], whose(OWNED_AS, key(graph, one.kind))
     for saved in sorted(one.saved, key=lambda saved: not saved.usual):
         facts = [saved.words[:1].upper() + saved.words[1:]] if saved.words else []
@@ -208,7 +206,7 @@ def _start(graph: Any, kind: Kind, anew: bool = False) -> None:
 
 
 def _building(kind: Kind, one: Prepared, job: Job) -> None:
-    """How far the building is, and how it ended."""
+    """Draw the progress of a build, and how it ended."""
     note = tr("Cancelled; nothing was kept.")
     if one.state == PARTLY:
         note = tr("Cancelled. What was done is kept; “Go on” takes it up.")
@@ -218,7 +216,7 @@ def _building(kind: Kind, one: Prepared, job: Job) -> None:
 
 
 def _leftovers(graph: Any, left: list[Leftover]) -> None:
-    """What nothing reads any more."""
+    """Draw the files that nothing reads any more."""
     for title, some in (
         (tr("Of an earlier state of the graph"), [one for one in left if one.earlier]),
         (tr("Not known to Hopscope"), [one for one in left if not one.earlier]),
@@ -255,6 +253,6 @@ def _at_work(graph: Any) -> list[str]:
 
 @st.fragment(run_every=2.0)
 def _watch(graph: Any, shown: list[str]) -> None:
-    """Draws the page anew when work was begun or ended elsewhere, as in another tab."""
+    """Draw the page again when work was started or ended elsewhere, as in another tab."""
     if _at_work(graph) != shown:
         st.rerun()

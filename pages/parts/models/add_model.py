@@ -1,5 +1,7 @@
-"""Adding a model: a server that is found on this computer or named by its address, and what to do
-for a graphics card."""
+"""Forms to add a model: a server found on this computer, or named by its address.
+
+Instructions for a graphics card are shown as well.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +28,18 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-TIMEOUT = 20.0  # seconds a server may take to answer the test
+TIMEOUT = 20.0  # most seconds for the answer to a test
 KINDS = {"chat": tr("Language model"), "encoder": tr("Encoder"), "reranker": tr("Re-ranker")}
 BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker": "rerank"}
 
 
 @dataclass(frozen=True)
 class Given:
-    """What the form says of a server. `key` is what was typed, `variable` the environment variable
-    in its place; empty where none is."""
+    """Values of the form of a server.
+
+    `key` is the typed key, and `variable` the environment variable with the key; empty if not
+    given.
+    """
 
     name: str
     url: str
@@ -79,7 +84,7 @@ def add_model() -> None:
 
 
 def _found() -> None:
-    """The button that looks for servers, and what it found."""
+    """Draw the button that searches for servers, and the servers that were found."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if button(tr("Look for servers on this computer"), key="server-find", icon="radar"):
             with st.spinner(tr("Looking …")):
@@ -127,7 +132,7 @@ def _take(one: FoundServer, model: str) -> None:
 
 
 def _free_name(model: str) -> str:
-    """A name for a model that no declared one has."""
+    """Return a name for a model that no declared model has."""
     base = (
         re.sub(r"[^A-Za-z0-9.]+", "-", model.split("/")[-1].removesuffix(":latest"))
         .strip("-.")
@@ -141,7 +146,7 @@ def _free_name(model: str) -> str:
 
 
 def _form() -> Given:
-    """The fields."""
+    """Draw the fields and return their values."""
     if Session.server_emptied.take():
         for one in (
             Session.server_name,
@@ -227,8 +232,10 @@ def _field(label: str, key: str, example: str, width: int, help_text: str) -> st
 
 
 def checked(given: Given) -> Given:
-    """The fields as they are. Raises BadInput that says which one is not usable, and what a key's
-    variable lacks."""
+    """Return the values after a check.
+
+    Raises BadInput that names the unusable field, or what the key's variable lacks.
+    """
     check_administrator(tr("add models"))
     _check_address(given)
     if not given.model:
@@ -248,7 +255,7 @@ def checked(given: Given) -> Given:
 
 
 def _check_address(given: Given) -> None:
-    """Raises BadInput where the address or the key cannot be used."""
+    """Raise BadInput if the address or the key cannot be used."""
     if not re.fullmatch(r"https?://[^\s/]+\S*", given.url):
         raise BadInput(
             tr("The address must begin with http:// or https://, such as http://localhost:8000/v1.")
@@ -281,7 +288,7 @@ def _list(given: Given) -> None:
 
 
 def _listed() -> None:
-    """The models of the server that was asked for them, to choose from."""
+    """Draw the models of the server that was asked, to choose from."""
     url, models = session.server_models
     if url and url == Session.server_url.value.strip().rstrip("/"):
         if not models:
@@ -291,7 +298,7 @@ def _listed() -> None:
 
 
 def _choose() -> None:
-    """Take the model that was chosen from the list into the form."""
+    """Copy the chosen model into the form."""
     model = Session.server_pill.value
     if model:
         Session.server_model.value, Session.server_kind.value = model, role_kind(model)
@@ -300,7 +307,7 @@ def _choose() -> None:
 
 
 def _test(given: Given) -> None:
-    """Ask the server for a few words, or for what an encoder or a re-ranker gives."""
+    """Ask the server for a short reply, or whether it has the encoder or reranker."""
     if given.kind != "chat":
         if given.model not in list_models(given.url, given.variable, given.key or None):
             st.warning(
@@ -349,7 +356,7 @@ def _add(given: Given) -> None:
         begin_measure(given.name)
     Session.server_models.drop()
     session.server_emptied = True
-    st.rerun()  # the lists of models stand above and were drawn without it
+    st.rerun()  # The lists of models above were drawn without the new one.
 
 
 def _gpu() -> None:

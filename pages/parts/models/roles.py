@@ -1,4 +1,4 @@
-"""Which model does what."""
+"""Roles of the models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ROLE_WORDS = {
 
 
 def choose_roles() -> None:
-    """Which model does what; a choice is kept for the next start."""
+    """Draw the choice of a model for each role; a choice is saved for the next start."""
     registry, mine = engine().models, who().administrator
     declared = registry.declared()
     with st.container(border=True):
