@@ -1,4 +1,4 @@
-"""What building a graph cost, step by step, beside the other graphs of the same texts."""
+"""Cost of building a graph, step by step, compared with the other graphs of the documents."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from pages.parts.shared.wording import tr
 
 
 def building_cost(corpus: Corpus, now: Status) -> None:
-    """Draw the steps of a build as a table, and all graphs that are built as two pictures."""
+    """Draw the steps of a build as a table, and the costs of all built graphs."""
     steps = step_costs(now.report)
-    if not steps:  # of an earlier version
+    if not steps:  # The graph was built by an earlier version.
         return
     box = st.expander(
         tr("What building cost"),
@@ -56,8 +56,7 @@ def building_cost(corpus: Corpus, now: Status) -> None:
 
 
 def _all(corpus: Corpus) -> Costs:
-    """The steps of every graph that is built of the documents as they are, by the title of its
-    build."""
+    """Return the steps of every graph that is built of the present documents, by title."""
     known = [
         status(corpus, one) for one in (*builds_of(corpus).values(), *own_builds(corpus).values())
     ]
@@ -67,7 +66,7 @@ def _all(corpus: Corpus) -> Costs:
 
 
 def _caveat(now: Status) -> str:
-    """What the numbers leave out, in a sentence."""
+    """Return a sentence on what the numbers leave out."""
     if now.report.get("shipped"):
         return tr(
             "It came with these texts: the tokens that its language model took are said above, "

@@ -1,4 +1,7 @@
-"""Communities as a map: a tile each, as large as it has entities; a click opens one."""
+"""Map of communities: one tile for each, with an area by its number of entities.
+
+A click on a tile opens the community.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,11 @@ import streamlit as st
 
 from pages.parts.shared.session_state import Session, session
 
-WIDE = 2.4  # how many times as wide as high the map is taken to be
-EVENED = 0.75  # below 1, so that there is room for words on small tiles
-Tile = tuple[float, float, float, float]  # left, top, width and height in percent of the map
+WIDE = 2.4  # assumed ratio of the map's width to its height
+EVENED = 0.75  # exponent of the sizes; below 1, small tiles get more room for words
+Tile = tuple[float, float, float, float]  # left, top, width, height in percent of the map
 
-# Buttons, so that the map is used by keyboard as well; titles are set as text.
+# Tiles are buttons, so that the map can be used by keyboard. Titles are set as text, not HTML.
 _JS = """export default function({data, parentElement, setTriggerValue}) {
   let map = parentElement.querySelector(".map");
   if (!map) { map = document.createElement("div"); map.className = "map"; \
@@ -40,7 +43,7 @@ height + "%"});
     return button;
   }));
 }"""
-# Where there is little room, tiles would be too small for words: there they stand in rows, the largest first.
+# On a narrow screen, tiles would be too small for words, so they are listed in rows, largest first.
 _CSS = """.map { width: 100%; font-family: var(--st-font); container: map / inline-size; }
 .map button { position: absolute; box-sizing: border-box; overflow: hidden; padding: .3rem .45rem; \
 text-align: left; cursor: pointer;
@@ -75,8 +78,14 @@ def _component():
 
 
 def show(tiles: Sequence[dict[str, Any]], label: str, opened: Callable[[int], None]) -> None:
-    """Draw tiles (row, title, words, size, heat); `opened` is called with the row of one that is
-    clicked."""
+    """Draw the tiles.
+
+    Parameters
+    ----------
+    tiles : dicts with `row`, `title`, `words`, `size` and `heat` (percent of the colour).
+    label : of the map, for screen readers.
+    opened : called with the row of a tile that is clicked.
+    """
     places = tiled([tile["size"] ** EVENED for tile in tiles])
 
     def clicked() -> None:
@@ -91,17 +100,17 @@ def show(tiles: Sequence[dict[str, Any]], label: str, opened: Callable[[int], No
 
 
 def tiled(sizes: Sequence[float]) -> list[Tile]:
-    """A tile for each size, descending, that together fill the map, each as near to a square as
-    rows of tiles allow.
+    """Return a tile for each size; together they fill the map.
 
-    Source: squarified treemaps (Bruls, Huizing and van Wijk).
+    Each tile is as close to a square as rows of tiles allow (squarified treemaps; Bruls, Huizing
+    and van Wijk). The sizes are in descending order.
 
     >>> from pages.parts.texts.community_map import tiled
     >>> tiled([1.0])
     [(0.0, 0.0, 100.0, 100.0)]
     """
     whole = sum(sizes)
-    areas = [size * WIDE / whole for size in sizes]  # of a map of height 1
+    areas = [size * WIDE / whole for size in sizes]  # The map has height 1.
     left, top, width, height = 0.0, 0.0, WIDE, 1.0
     found, at = [], 0
     while at < len(areas):
@@ -131,6 +140,6 @@ def tiled(sizes: Sequence[float]) -> list[Tile]:
 
 
 def _worst(row: Sequence[float], short: float) -> float:
-    """How far the tile of a row that is least a square is from one."""
+    """Return the largest aspect ratio of the tiles of a row."""
     thick = sum(row) / short
     return max(max(thick * thick / area, area / (thick * thick)) for area in row)

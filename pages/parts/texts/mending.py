@@ -1,5 +1,6 @@
-"""Mend: entities that are likely the same, merged one by one for all graphs of these texts, and
-what that changes, measured."""
+"""Merges of duplicate entities, for all graphs of the documents, and the evaluation of their
+effect.
+"""
 
 from __future__ import annotations
 
@@ -34,17 +35,20 @@ from pages.parts.shared.wording import noun, tr
 from pages.parts.shared.working import working
 from pages.parts.texts.beside import on_build
 
-SHOWN = 8  # suggestions, and merges, until more are asked for
-CANDIDATES = 3  # of a name that may be one of several, as many as have room
-STEP = 24  # more of them at a time
-COMPARED_HERE = 100_000  # entities whose names are compared while a person waits
+SHOWN = 8  # suggestions, and merges, that are listed at first
+CANDIDATES = 3  # candidates of an ambiguous name for which a row has room
+STEP = 24  # rows that each click adds
+COMPARED_HERE = 100_000  # most entities whose names are compared while the page waits
 
 
 @dataclass(frozen=True)
 class Mending:
-    """A graph of texts on the screen, with the merges that are saved for these texts.
+    """A graph of documents on the page, with the merges that are saved for the documents.
 
-    `graph` is as it was built and `now` after the merges; `why` says why nothing may be changed.
+    Attributes
+    ----------
+    graph, now : the graph as built, and after the merges.
+    why : the reason that nothing may be changed; empty if it may.
     """
 
     corpus: Corpus
@@ -60,11 +64,11 @@ class Mending:
         return session.mend_shown or SHOWN
 
     def button(self, label: str, change: Callable[[Mends], Mends], key: str, **look: Any) -> None:
-        """Draw a button that changes what is saved."""
+        """Draw a button that changes the saved merges."""
         button(label, partial(mend, self.corpus, change), key=key, why_not=self.why, **look)
 
     def more(self, rows: int, key: str) -> None:
-        """Draw the button that lists more, where not all rows are listed."""
+        """Draw the button that lists more rows, if there are more."""
         if rows > self.most:
             label = tr("Show more · {rows:,} left", rows=rows - self.most)
             put = partial(Session.mend_shown.put, self.most + STEP)
@@ -74,8 +78,10 @@ class Mending:
 def mended(
     corpus: Corpus, one: Build, graph: Graph, again: Callable[[Corpus, Build], object]
 ) -> Graph:
-    """Draw the suggestions and the merges of a graph with entities; the graph after the merges.
-    `again` builds it anew."""
+    """Draw the suggestions and merges of a graph with entities, and return the merged graph.
+
+    `again` starts a new build of the graph.
+    """
     table = graph.columns.nodes
     if table is None or table.has("level") or not graph.n_nodes:
         return graph
@@ -107,7 +113,7 @@ def mended(
 
 
 def _build_anew(on: Mending, again: Callable[[], object]) -> None:
-    """The button that builds the graph anew, where names were marked since it was built."""
+    """Draw the button that builds the graph again, if names were marked since its build."""
     known = status(on.corpus, on.build)
     if known.renamed:
         wait = tr("It is being built.") if being_built(on.corpus, on.build) else ""
@@ -119,7 +125,7 @@ def _build_anew(on: Mending, again: Callable[[], object]) -> None:
 
 
 def _joined(on: Mending, merges: NameMerges) -> None:
-    """The names that the build joined, each with a button that refuses it."""
+    """Draw the names that the build merged, each with a button that rejects the merge."""
     st.markdown(tr("**{names} joined by the build**", names=many(merges.made_in_all, "name")))
     for place, row in enumerate(merges.made[: on.most]):
         names = (row.name, row.into)
@@ -144,7 +150,7 @@ def _joined(on: Mending, merges: NameMerges) -> None:
 
 
 def _nearly(on: Mending, merges: NameMerges) -> None:
-    """Names that may be one of several in the same document, with a button for each."""
+    """Draw names that may be one of several names of the same document, with a button for each."""
     here = lambda row: [
         into
         for into in row.candidates
@@ -178,18 +184,18 @@ def _row(key: str) -> Any:
 
 
 def _controls() -> Any:
-    """Where the buttons of a row are, which wrap together on a narrow screen."""
+    """Return the container of a row's buttons, which wrap together on a narrow screen."""
     return st.container(horizontal=True, vertical_alignment="center", gap="small", width="content")
 
 
 def _where(row: NameMerge | NearMerge) -> str:
-    """The documents of a row."""
+    """Return the documents of a row in words."""
     more = " …" if row.times > len(row.documents) else ""
     return plain(tr("In {documents}{more}", documents=", ".join(row.documents), more=more))
 
 
 def _suggestions(on: Mending) -> None:
-    """What may be the same, each with a button that merges it and one that refuses it."""
+    """Draw pairs that may be the same, each with buttons to merge or reject it."""
     if on.graph.n_nodes > COMPARED_HERE:
         how = tr(
             "{compared_here:,} entities: python -m core corpus mend {corpus} lists what may be "
@@ -243,7 +249,7 @@ def _by_spelling(digest: str, refused: tuple, _graph: Graph, _mends: Mends) -> l
 
 
 def _left(found: list[Suggestion], on: Mending) -> list[Suggestion]:
-    """What was found by vectors, without those that were merged or refused since."""
+    """Return the pairs found by vectors, without those that were merged or rejected since."""
     there = lambda one: all(on.now.nodes_named(name) for name in one.edit.names)
     return [one for one in found if there(one) and pair(*one.edit.names) not in on.mends.refused]
 
@@ -253,7 +259,7 @@ def _alike_key(graph: Graph) -> str:
 
 
 def _look(on: Mending) -> None:
-    """Begin to compare the names' vectors."""
+    """Start to compare the vectors of names."""
 
     def work(job: Job) -> list[Suggestion]:
         job.report(tr("Comparing the vectors of names"))
@@ -263,8 +269,10 @@ def _look(on: Mending) -> None:
 
 
 def _merges(on: Mending) -> None:
-    """The merges that are saved, each with a button that undoes it; those that fit nothing in this
-    graph say so."""
+    """Draw the saved merges, each with a button that undoes it.
+
+    Merges whose names the graph does not have are marked.
+    """
     saved = on.mends.edits
     if not saved:
         return
@@ -295,8 +303,10 @@ def _merges(on: Mending) -> None:
 
 
 def _refusals(on: Mending, merges: NameMerges) -> None:
-    """The pairs that are marked as not the same, each with a button that takes it back, but for
-    those of the list of what was joined."""
+    """Draw the pairs marked as not the same, each with a button that undoes the mark.
+
+    Pairs in the list of the build's merges are left out.
+    """
     listed = {pair(row.name, row.into) for row in merges.made[: on.most]}
     refused = [names for names in on.mends.refused if names not in listed]
     if not refused:
@@ -312,8 +322,7 @@ def _refusals(on: Mending, merges: NameMerges) -> None:
 
 
 def _before_and_after(on: Mending) -> None:
-    """A question set asked on the graph as it was built and on the mended one, in the background,
-    paired."""
+    """Draw the form that evaluates a question set on the graph before and after the merges."""
     if not on.mends.edits:
         return
     lines, sets = _lines(on.build), on.corpus.sets
@@ -365,8 +374,7 @@ def _before_and_after(on: Mending) -> None:
 
 
 def _lines(one: Build) -> dict[str, Instance]:
-    """The instances on this kind of graph; where it is by a line of a person's own, on this graph
-    itself."""
+    """Return the methods on this kind of graph; for a user's own line, on this very graph."""
     found = {
         key: line for key, line in instances().items() if build_of(line.line) in (one.graph, one.id)
     }
@@ -374,6 +382,6 @@ def _lines(one: Build) -> dict[str, Instance]:
 
 
 def _evaluate(name: str, set_name: str, after: Instance, model: bool) -> None:
-    """Begin the evaluation, or find the one that has been done."""
+    """Start the evaluation, or find the one that was done."""
     plan = make_plan((as_built(after), after), set_name, None, engine().graph, model=model)
     Session.mend_run[name].value = evaluate(engine(), store(), plan).number
