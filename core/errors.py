@@ -20,7 +20,10 @@ class HopscopeError(Exception):
 
 
 class BadInput(HopscopeError):
-    """An unusable input from a person, such as a question, a file or a row of it."""
+    """An unusable input from a person.
+
+    Examples are a question, a file, or a row of it.
+    """
 
 
 class BadParameter(HopscopeError):
@@ -43,8 +46,9 @@ class UnknownEntity(HopscopeError):
 
 
 class StoreError(HopscopeError):
-    """A graph store that is missing, damaged, of another version, or being built by another
-    process.
+    """A graph store that cannot be used.
+
+    It is missing, damaged, of another version, or being built by another process.
     """
 
 
@@ -57,15 +61,21 @@ class ModelUnavailable(HopscopeError):
 
 
 class ModelFailed(HopscopeError):
-    """A failure of an installed model, or of a model server, while it was used."""
+    """A failure of an installed model or of a model server."""
 
 
 class NothingRead(ModelFailed):
-    """Replies of a model of which none could be parsed, so the work cannot go on."""
+    """Replies of a model of which none could be parsed.
+
+    The work has nothing to go on with.
+    """
 
 
 class NotAllowed(HopscopeError):
-    """An action in a shared installation that only the owner or the administrator may do."""
+    """An action that the current person may not do.
+
+    In a shared installation, only the owner of a thing or the administrator may do it.
+    """
 
 
 class RetrieverFailed(HopscopeError):
@@ -148,7 +158,9 @@ def shorten(text: object, limit: int = 80) -> str:
 
 
 def plain_words(text: str, limit: int = 80) -> str:
-    """Return a server's message on one short line without markup; empty for a whole HTML page.
+    """Return a server's message on one short line without markup.
+
+    Empty for a whole HTML page.
 
     >>> from core.errors import plain_words
     >>> plain_words("Bad <b>query</b> at <http://x/a>"), plain_words("<html>Not found")

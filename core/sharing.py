@@ -70,7 +70,10 @@ def signed_in(email: str) -> Person:
 
 
 def visiting(token: str) -> Person:
-    """Return the person of a visit without sign-in, known by the secret token of the visit."""
+    """Return the person of a visit without sign-in.
+
+    The person is known by the secret token of the visit.
+    """
     return Person(VISIT + sha256(token.encode()).hexdigest()[:16])
 
 
@@ -132,7 +135,9 @@ def made(kind: str, name: str) -> None:
 
 
 def forget_owner(kind: str, name: str) -> None:
-    """Remove the owner of a deleted thing, so that its name can get another owner.
+    """Remove the owner of a deleted thing.
+
+    A later thing of that name can have another owner.
 
     Raises StoreError.
     """

@@ -75,7 +75,10 @@ def graph(
 
 
 def _paths(given: object) -> list[Path] | None:
-    """Return the given value as a list of files; None if it is not made of paths."""
+    """Return the given value as a list of files.
+
+    None if it is not made of paths.
+    """
     if isinstance(given, str | Path):
         return [Path(given)]
     if isinstance(given, Sequence) and given and all(isinstance(one, str | Path) for one in given):
@@ -90,7 +93,7 @@ def corpus(
     title: str = "",
     progress: bool = True,
 ) -> Corpus:
-    """Open the corpus of that name, and first add documents to it if some are given.
+    """Open a corpus, and first add documents to it if some are given.
 
     Files are added to a corpus that exists, as `hopscope corpus add` does. Texts by id always make
     a new corpus. Notes on the files that were read are reported as Python warnings.

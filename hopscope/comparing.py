@@ -276,7 +276,9 @@ def compare(
 
 
 def methods(words: str = "") -> dict[str, str]:
-    """Return the ids and titles of all methods, or of those that match some words.
+    """Return the ids and titles of the methods.
+
+    With `words`, only matching methods are returned.
 
     Parameters
     ----------

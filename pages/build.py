@@ -102,7 +102,7 @@ def gallery(known: dict[str, Instance], bench: Bench) -> None:
 
 
 def keep(line: Line | None, known: dict[str, Instance]) -> None:
-    """Draw the form that saves the line under a name, and the list of saved methods."""
+    """Draw the form that saves the line, and the saved methods."""
     with st.container(key="keep-box"), st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
             tr("Name"),
@@ -148,9 +148,10 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
 
 
 def restore(known: dict[str, Instance]) -> Bench:
-    """Return the line of this session, after loading the line or method that the address names.
+    """Return the editor of this session.
 
-    The address is loaded only if the user went to it. Otherwise it may be older than the line.
+    The line or method that the address names is loaded first. The address is loaded only if the
+    user went to it. Otherwise it may be older than the line.
     """
     fresh = session.bench is None
     bench = session.bench = session.bench or Bench()

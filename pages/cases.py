@@ -79,7 +79,10 @@ def opened(case: Case) -> None:
 
 
 def actions(case: Case) -> None:
-    """Draw the actions on a case: present, ask again, notes and tags, duplicate, export, delete."""
+    """Draw the actions on a case.
+
+    They are present, ask again, notes and tags, duplicate, export and delete.
+    """
     offer([case])
     if case.link and (
         case.link.get("corpus") in corpora() if "corpus" in case.link else case.graph in datasets()

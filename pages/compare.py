@@ -145,7 +145,10 @@ def seen_graph(on_screen: Shown | None) -> Any:
 
 
 def answered(case: Case) -> None:
-    """Draw a note that a case is on the screen, with a button for a new question."""
+    """Draw a note that a case is on the screen.
+
+    A button begins a new question.
+    """
     what = tr("An example that was answered before.") if case.example else tr("A saved case.")
     link = case_link(case)
     missing = tr(
@@ -161,7 +164,7 @@ def answered(case: Case) -> None:
 
 
 def earlier(comparison: Comparison) -> None:
-    """Draw a note if the screen answers another question than the one in the bar."""
+    """Draw a note if the screen answers an earlier question."""
     question = comparison.ask.question.text
     if question != " ".join(session.question.split()):
         caption("Below is still what was asked before: {question}", question=question)
@@ -200,7 +203,10 @@ def languages(comparison: Comparison) -> None:
 
 
 def stop(job: Job) -> None:
-    """Cancel a job, and ask nothing in this run, even if Ask was clicked just before."""
+    """Cancel a job, and ask nothing in this run.
+
+    That holds even if Ask was clicked just before.
+    """
     give_up(job, "compare")
     session.stopped = True
 
@@ -242,9 +248,9 @@ def edited() -> Shown | None:
 
 
 def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
-    """Start the comparison and write it into the address; return an error if that fails.
+    """Start the comparison and write it into the address.
 
-    Finished lanes of `on_screen` are reused.
+    Returns an error if that fails. Finished lanes of `on_screen` are reused.
     """
     switches = (
         (session.reader, session.model)
@@ -270,7 +276,9 @@ def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
 
 
 def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Ask:
-    """Return the question in the bar to the chosen graph after these edits, ready to be run.
+    """Return the question in the bar to the chosen graph.
+
+    It has the given edits and is ready to be run.
 
     Raises BadInput, UnknownEntity.
     """
@@ -357,7 +365,10 @@ def react(on_screen: Shown, clicked, paths) -> None:
 
 
 def repair_beside(comparison: Comparison, lane: int) -> None:
-    """Run the repair of a lane in a new lane, or in its place without room."""
+    """Run the repair of a lane in a new lane.
+
+    If there is no room, it replaces the lane.
+    """
     repaired = comparison.lanes[lane]
     if repaired.repair is not None:
         try_beside(repaired.instance.id, repaired.repair.spec, or_in_place=True)
@@ -365,7 +376,10 @@ def repair_beside(comparison: Comparison, lane: int) -> None:
 
 
 def go(opened, node: int, to: str) -> None:
-    """Go from a node's panel to its neighbourhood, or ask the same question from this node."""
+    """Follow a button of a node's panel.
+
+    It leads to the node's neighbourhood, or asks the same question from this node.
+    """
     name = opened.node_name(node)
     if to == "walk":
         around = {} if opened.fetched is None else {AROUND: name}

@@ -19,7 +19,10 @@ from pages.parts.shared.wording import tr
 
 
 def page() -> None:
-    """Draw the start page, one run, or one question of a run, as the address says."""
+    """Draw what the address names.
+
+    It is the start page, one run, or one question of a run.
+    """
     number, question = st.query_params.get("run", ""), st.query_params.get("question", "")
     try:
         if not number:
@@ -38,7 +41,10 @@ def page() -> None:
 
 
 def start() -> None:
-    """Draw the form of a new evaluation with the list of runs, and the search for a method."""
+    """Draw the start page.
+
+    It has the form of a new evaluation with the list of runs, and the search for a method.
+    """
     st.header(tr("Evaluate"), anchor=False)
     names = [
         tr(":material/bar_chart: Compare methods"),

@@ -44,7 +44,10 @@ def page() -> None:
 
 
 def _memory() -> None:
-    """Draw the number of loaded models, the memory of the process and the free memory."""
+    """Draw the number of loaded models, and the memory.
+
+    It shows the memory of the process and the free memory.
+    """
     process, computer = psutil.Process().memory_info().rss, psutil.virtual_memory()
     loaded = [info for info in engine().models.declared() if info.loaded]
     with st.container(horizontal=True, gap="large"):

@@ -41,9 +41,10 @@ def demo(source: Source | None = None) -> tuple[Case, ...]:
 
 
 def picture(case: Case, dark: bool = False) -> Path | None:
-    """Return the image file of an example's board, for a light or a dark page.
+    """Return the image file of an example's board.
 
-    None for a user's own case and for an example without an image.
+    There is one for a light and one for a dark page. None for a user's own case and for an example
+    without an image.
     """
     file = PICTURES / f"{case.id}{'-dark' if dark else ''}.webp"
     return file if case.example and file.is_file() else None

@@ -15,7 +15,7 @@ from core.cases.store import COLUMNS, content, insert
 
 @dataclass(frozen=True)
 class Loaded:
-    """Result of an import: the new cases, and the number of cases that were there already.
+    """Result of an import: new cases and the number of known ones.
 
     A case was there already if its id, comparison, notes and tags are the same.
     """
@@ -34,10 +34,10 @@ def export(keys: Iterable[str]) -> bytes:
 
 
 def load(data: bytes) -> Loaded:
-    """Add the cases of a file: all of them, or none if the file cannot be read.
+    """Add all cases of a file.
 
-    No existing case is changed. A case whose id is taken by another one gets a new id. Raises
-    BadInput with the fault and its line.
+    If the file cannot be read, none is added. No existing case is changed. A case whose id is taken
+    by another one gets a new id. Raises BadInput with the fault and its line.
     """
     found, added, known = list(read(data)), [], 0
     with saved_cases().writing() as database:

@@ -29,10 +29,10 @@ def answer_text(lane: Lane) -> str:
 
 
 def rating_of(lane: Lane, up: bool) -> Rating:
-    """Return a rating of a lane's answer: the model's, or the reader's if no model answered.
+    """Return a rating of a lane's answer.
 
-    If the question has no known answers, the rating takes the reader's answers that the given
-    answer names.
+    It is the model's answer, or the reader's if no model answered. If the question has no known
+    answers, the rating takes the reader's answers that the given answer names.
     """
     graph, question, state = lane.graph, lane.ask.question, lane.state
     given = answer_text(lane)
@@ -96,7 +96,10 @@ def _check(digest: str, question: str, line: str, answer: str) -> str:
 
 
 def verdict(digest: str, question: str, line: str, answer: str) -> bool | None:
-    """Return whether an answer was rated up (True) or down (False); None without a rating."""
+    """Return whether an answer was rated up (True) or down (False).
+
+    None without a rating.
+    """
     with saved_cases().reading() as database:
         row = database.execute(
             "SELECT up FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?",

@@ -44,16 +44,17 @@ class _SavedAsk:
 
 @dataclass(frozen=True)
 class _Place:
-    """Number of a lane's states, and index of the comparison's graph on which they are."""
+    """Number of a lane's states, and index of their graph."""
 
     states: int
     graph: int = field(default=0, metadata={"saved": "standing"})
 
 
 def freeze(comparison: Comparison) -> dict[str, Any]:
-    """Return a comparison, with the part of the graph that it names, as JSON can hold it.
+    """Return a comparison as JSON can hold it.
 
-    Lanes that have not ended count as cancelled.
+    It includes the part of the graph that the comparison names. Lanes that have not ended count as
+    cancelled.
     """
     ask = comparison.ask
     lanes = [_ended(lane) for lane in comparison.now.lanes]
@@ -119,9 +120,10 @@ def thaw(saved: Mapping[str, Any], whole: Any = None, corpus: Corpus | None = No
 
 
 def _ended(lane: Lane) -> Lane:
-    """Return a lane with the facts that need its graph and its corpus, so that they are saved.
+    """Return a lane prepared for saving.
 
-    A lane that has not ended becomes cancelled.
+    It gets the facts that need its graph and its corpus. A lane that has not ended becomes
+    cancelled.
     """
     return replace(
         lane,
@@ -158,7 +160,7 @@ def _graph_number(lane: Lane, graphs: Sequence[Any]) -> int:
 
 
 def _states(lanes: Sequence[Lane], graphs: Sequence[Any], place: int) -> list[State]:
-    """Return the states of the lanes on one graph, in the order of the lanes."""
+    """Return the states of the lanes on one graph, by lane."""
     on_it = (lane for lane in lanes if _graph_number(lane, graphs) == place)
     return [state for lane in on_it for state in lane.states]
 

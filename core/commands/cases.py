@@ -190,7 +190,7 @@ def _demo(options) -> int:
 
 
 def _of_graph(engine, name: str):
-    """Return a function that asks the question of a row on a graph of triples."""
+    """Return a function that asks a row's question on a graph of triples."""
     dataset = datasets()[name]
     with bar("Opening the graph") as watch:
         graph = dataset.open(watch)
@@ -203,7 +203,7 @@ def _of_graph(engine, name: str):
 
 
 def _of_corpus(engine, name: str):
-    """Return a function that asks the question of a row on documents."""
+    """Return a function that asks a row's question on documents."""
     corpus = open_corpus(name)
 
     def asked(row, model: bool):

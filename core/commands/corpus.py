@@ -338,7 +338,10 @@ def _add_write_questions(parts) -> None:
 
 
 def _write_questions(options) -> int:
-    """Let a language model write questions, save them, print some, and return the exit code."""
+    """Let a language model write questions, and save them as a set.
+
+    Some are printed. Returns the exit code.
+    """
     if options.name not in corpora():
         raise BadInput(f"There is no corpus “{options.name}”.{nearest(options.name, corpora())}")
     recipe, engine = Recipe(options.users, options.tasks, options.questions), options.engine()

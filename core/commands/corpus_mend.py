@@ -111,7 +111,10 @@ def add_part(parts) -> None:
 
 
 def run(options) -> int:
-    """Change the merges, list them, evaluate a set if one is named, and return the exit code."""
+    """Change and list the merges, and return the exit code.
+
+    If a set is named, it is evaluated before and after the merges.
+    """
     with bar("Opening the corpus"):
         corpus = open_corpus(options.name)
     build = _build(corpus, options.graph)

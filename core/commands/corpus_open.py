@@ -39,7 +39,10 @@ def add_part(parts) -> None:
 
 
 def run(options) -> int:
-    """Open the index, encode what lacks vectors, print what was taken, and return the exit code."""
+    """Open the index, print what was taken, and return the exit code.
+
+    Texts without usable vectors are encoded.
+    """
     if options.dry_run or not options.name:
         with bar("Reading the index") as watch:
             taken = look(options.path, watch)

@@ -17,5 +17,5 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Serve the app, opened at its saved cases, until it is interrupted; return the exit code."""
+    """Serve the app, opened at its saved cases; return the exit code."""
     return serve(options, "cases")

@@ -394,7 +394,7 @@ def bring_runs(options) -> list[FileRun]:
 
 
 def graph_of_set(sets: str) -> str:
-    """Return the name of the graph on which the first of these sets is asked.
+    """Return the name of the graph of the first of these sets.
 
     Raises BadInput if the set is not known.
     """
@@ -485,7 +485,10 @@ def _print(summary, more: list[str]) -> None:
 
 
 def print_why_lost(engine, store, summary: Summary) -> None:
-    """Print why each method of the user lost its questions, with one line per question."""
+    """Print why each of the user's own methods lost its questions.
+
+    Each question has one line.
+    """
     names = {key: str(one) for key, one in called(summary.run).items()}
     for instance in own_instances(summary):
         found = why_lost(engine, store, summary.run, instance)

@@ -154,7 +154,10 @@ def _walks(options) -> int:
 
 
 def _list(options) -> int:
-    """Print every kind of prepared data with its state and size, and return the exit code."""
+    """Print every kind of prepared data, and return the exit code.
+
+    Each is printed with its state and size.
+    """
     engine, graph = _opened(options)
     for one in prepared(graph, engine.environment):
         parts = f", {one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}" if one.parts else ""

@@ -55,7 +55,10 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Save the file, print how many questions it has and which do not fit; return the exit code."""
+    """Save the file as a set, and return the exit code.
+
+    The number of questions, and those that do not fit, are printed.
+    """
     file = file_of(options.file)
     if options.corpus:
         if options.own_graphs:

@@ -213,7 +213,10 @@ def _measured(
 def _evaluated(
     options, engine, wanted: Experiment, sets: dict[str, str]
 ) -> tuple[list[Beside | Measured], list[str]]:
-    """Return the tables of the evaluations, one per set, and the differences from the paper."""
+    """Return the tables of the evaluations, and the differences from the paper.
+
+    There is one evaluation per set.
+    """
     tables: list[Beside | Measured] = []
     differs = _differs(options, wanted, sets, engine)
     for name, asked in sets.items():
@@ -270,9 +273,9 @@ def _size(options) -> int | None:
 
 
 def _graph(given: Sequence[str], name: str) -> str:
-    """Return the graph named for a set of the paper, else the one for all sets.
+    """Return the graph for a set of the paper.
 
-    Empty if none is named.
+    It is the one named for this set, else the one for all sets. Empty if none is named.
     """
     one = [graph.partition("=")[2] for graph in given if graph.startswith(f"{name}=")]
     return (one or [graph for graph in given if "=" not in graph] or [""])[-1]
@@ -301,7 +304,7 @@ def _list(as_json: bool) -> None:
 
 
 def _sets(options, wanted: Experiment) -> dict[str, str]:
-    """Return the question set or file of each set of the paper that is available.
+    """Return the available question set or file of each set of the paper.
 
     They are in the paper's order. Raises BadInput for an unknown set or a wrong `--data`.
     """
@@ -345,9 +348,9 @@ def _sets(options, wanted: Experiment) -> dict[str, str]:
 
 
 def _in(folders: list[Path], published: PublishedSet) -> str:
-    """Return the first file in these folders that has a file name of the set.
+    """Return the first file in these folders that belongs to the set.
 
-    Empty if there is none.
+    Its name matches a file name of the published set. Empty if there is none.
     """
     files = [file for folder in folders for file in sorted(folder.rglob("*")) if file.is_file()]
     for pattern in published.files:
@@ -357,7 +360,9 @@ def _in(folders: list[Path], published: PublishedSet) -> str:
 
 
 def _check_built(asked: str, instances: Sequence[Instance]) -> None:
-    """Check that the graphs that the methods read are built or need no language model.
+    """Check that the graphs of the methods can be used.
+
+    They must be built, or need no language model to be built.
 
     Raises BadInput with the commands that build the missing ones.
     """
@@ -439,7 +444,10 @@ def _differs(options, wanted: Experiment, sets: dict[str, str], engine) -> list[
 
 
 def _small(options, wanted: Experiment, sets: dict[str, str]) -> list[str]:
-    """Return sentences on the sets, graphs and rows that a small run replaces or leaves out."""
+    """Return sentences on what a small run replaces or leaves out.
+
+    They name sets, graphs, rows and values.
+    """
     if not options.small:
         return []
     left = [

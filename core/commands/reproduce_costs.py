@@ -111,7 +111,9 @@ def new_home() -> Iterator[Path]:
 
 
 def _first(wanted: BuildingCosts, sample: str) -> Corpus:
-    """Write the first documents of the corpus of a small run as a corpus of the current home.
+    """Write the first documents of a small run as a corpus.
+
+    It is written into the current home.
 
     Raises BadInput.
     """

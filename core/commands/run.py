@@ -61,7 +61,9 @@ def run(options) -> int:
 
 
 def serve(options, page: str) -> int:
-    """Serve the app until it ends, and open a browser unless the options forbid it.
+    """Serve the app until it ends.
+
+    A browser is opened unless the options forbid it.
 
     Parameters
     ----------
@@ -153,7 +155,10 @@ def _is_free(host: str, number: int) -> bool:
 
 
 def browser_host(host: str) -> str:
-    """Return the host name by which a browser on this computer reaches a listening address."""
+    """Return the host name for a browser on this computer.
+
+    `host` is the address on which the server listens.
+    """
     try:
         number = ip_address(host)
     except ValueError:

@@ -63,7 +63,10 @@ class bar:
 
 
 def whole(low: int, high: int | None = None) -> Callable[[str], int]:
-    """Return a reader of whole numbers from `low` to `high`, as a `type` of argparse."""
+    """Return a reader of whole numbers, as a `type` of argparse.
+
+    The numbers are from `low` to `high`.
+    """
 
     def read(text: str) -> int:
         if (
@@ -79,7 +82,9 @@ def whole(low: int, high: int | None = None) -> Callable[[str], int]:
 
 
 def add_count(parser: Any, flag: str, default: int, text: str, least: int = 1) -> None:
-    """Add an option that takes a whole number, with its default in the help text.
+    """Add an option that takes a whole number.
+
+    Its help text names the default.
 
     Parameters
     ----------
@@ -101,7 +106,9 @@ port = whole(1, 65535)
 
 
 def check_writable(file: Path) -> None:
-    """Check that the folder of a file exists, before the long work whose result is written.
+    """Check that the folder of a file exists.
+
+    It is called before long work whose result is written.
 
     Raises BadInput.
     """

@@ -52,7 +52,9 @@ def unfit(where: Iterable[object], kind: str, why: str) -> str:
 
 
 def source_of(graph: str = "", corpus: str = "") -> Source:
-    """Return the graph or the corpus of that name; the graph of MetaQA if neither is named.
+    """Return the graph or the corpus of that name.
+
+    If neither is named, it is the graph of MetaQA.
 
     Raises BadInput if both are named.
 

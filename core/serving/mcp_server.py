@@ -66,7 +66,7 @@ def server(engine: Engine) -> MCPServer:
     made = Refusing("hopscope", version=__version__, instructions=ABOUT)
 
     async def done(work: Callable[[], T]) -> T:
-        """Run a call in a thread and return its result as JSON can hold it.
+        """Run a call in a thread and return its plain result.
 
         Errors become tool errors with the sentence that a person would see.
         """
@@ -89,7 +89,7 @@ def server(engine: Engine) -> MCPServer:
         language_model: bool = False,
         items: int = 10,
     ) -> dict[str, Any]:
-        """Ask one question by up to eight methods and compare the results side by side.
+        """Compare up to eight methods on one question, side by side.
 
         `methods` are ids of list_methods or lines of operators. The question goes to a `graph`
         (default: metaqa) or to the documents of a `corpus`. `answers` or `gold` (document ids) are

@@ -13,10 +13,10 @@ LONGEST = 200  # most characters of the earlier answer
 
 
 def beside_data(one: Beside | None) -> dict[str, Any] | None:
-    """Return the comparison of a lane with its run before the edits; None if there is none.
+    """Return the comparison of a lane with its run before the edits.
 
-    It has the `text`, its `tone`, the earlier answer `said` (empty if the text has it), and the
-    `count` of known answers before and after.
+    None if there is none. It has the `text`, its `tone`, the earlier answer `said` (empty if the
+    text has it), and the `count` of known answers before and after.
     """
     if one is None:
         return None

@@ -36,7 +36,10 @@ STAGE = dict[str, Any]
 
 
 class DocumentView:
-    """Board data of a comparison on documents, computed once for each state of a lane."""
+    """Board data of a comparison on documents.
+
+    It is computed once for each state of a lane.
+    """
 
     documents, source_word = True, tr("documents")
     ways: tuple[str, ...] = ()  # buttons in the panel of a node
@@ -162,7 +165,10 @@ class DocumentView:
         return self._cached[i][1]
 
     def _tell(self, lane: Lane, state: State) -> dict[str, Any]:
-        """Return the data of one state of a lane; `hits` is None until all are found."""
+        """Return the data of one state of a lane.
+
+        `hits` is None until all are found.
+        """
         ask = self._comparison.ask
         stages = (
             funnel(ask.source, lane.graph, state, wanted(ask.question), saved=lane.saved_alive)
@@ -231,7 +237,10 @@ def _named(given: int, unplaced: int) -> str:
 
 
 def _merged(comparison: Comparison, lane: Lane) -> list[str]:
-    """Return how many saved merges were applied to the graph, and how many fit no node."""
+    """Return how many saved merges were applied to the graph.
+
+    Merges that fit no node are counted too.
+    """
     origin = lane.graph.edited_from
     if origin is None or not mended_in(lane.instance.line):
         return []

@@ -99,7 +99,10 @@ def _items(lane: Lane, one: Influence, keys: Keys) -> dict[str, dict[str, Any]]:
 
 
 def _key(lane: Lane, weight: Weight, item: Any, keys: Keys) -> str | None:
-    """Return the key of an item in the board's data; None for a path that is not drawn."""
+    """Return the key of an item in the board's data.
+
+    None for a path that is not drawn.
+    """
     if weight.kind == "path":
         return keys.get((id(lane.graph), item))
     return keyed(lane.graph, weight.kind, item).key

@@ -18,11 +18,11 @@ def main_nodes(
     answers: set[int],
     named: Collection[int] = frozenset(),
 ) -> list[int]:
-    """Return the nodes of the large picture, at most 15 or, with paths to answers, 18.
+    """Return the nodes of the large picture.
 
-    Whole paths are added in this order: the seeds, a path to each answer of `named`, each lane's
-    best path, a path to each known answer that a lane found or lost (up to 18 nodes), and further
-    paths of each lane until there are 12 nodes.
+    There are at most 15, or 18 with paths to answers. Whole paths are added in this order: the
+    seeds, a path to each answer of `named`, each lane's best path, a path to each known answer that
+    a lane found or lost (up to 18 nodes), and further paths of each lane until there are 12 nodes.
 
     Parameters
     ----------
@@ -61,6 +61,6 @@ def _to_answers(best: Sequence[Sequence[Path]], answers: set[int]) -> Iterator[P
 
 
 def _in_turn(lanes: Iterable[Sequence[Path]]) -> Iterator[Path]:
-    """Yield the first path of every lane, then the second of every lane, and so on."""
+    """Yield the first path of every lane, then the second, and so on."""
     for row in zip_longest(*lanes):
         yield from (path for path in row if path is not None)

@@ -56,9 +56,9 @@ def joined(graph, nodes: Sequence[int], words: Words) -> dict[int, dict[str, Any
 
 
 def described(graph, nodes: Sequence[int]) -> dict[int, dict[str, str]]:
-    """Return for each node its `type` and its description as `text`, if the graph has them.
+    """Return the `type` and the description of each node.
 
-    Long descriptions are cut.
+    The description is `text`. Both are there only if the graph has them. Long descriptions are cut.
     """
     table = graph.columns.nodes
     if table is None:
@@ -83,7 +83,7 @@ def _joined(degree: int, counts: list[tuple[str, int]]) -> dict[str, Any]:
 
 
 def in_lanes(lanes: Sequence[Lane], nodes: Sequence[int]) -> dict[int, dict[str, dict[str, Any]]]:
-    """Return for each node and each lane that has retrieved whether and how the lane has the node.
+    """Return the fate of each node in each lane that has retrieved.
 
     `in` is a flag; `text` names the operator that extracted or dropped the node, and its paths.
     """
@@ -127,7 +127,7 @@ def _lane(states: Sequence[State], node: int, ranks: tuple[int, ...]) -> tuple[b
 
 
 def _extracted(states: Sequence[State], node: int) -> str:
-    """Return the operator that added the node to the subgraph, or dropped it, in words."""
+    """Return the operator that extracted or dropped the node, in words."""
     inside, text = False, ""
     for state in states:
         if state.subgraph is None:

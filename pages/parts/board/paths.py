@@ -255,10 +255,9 @@ class WordsOnPaths:
 
 
 def counts(state: State) -> Data | None:
-    """Return how many paths were `kept`, and how many the last operator that selects paths
-    `ranked`.
+    """Return the numbers of kept and of ranked paths.
 
-    None if no paths are sought.
+    `ranked` is that of the last operator that selects paths. None if no paths are sought.
     """
     if state.paths is None:
         return None

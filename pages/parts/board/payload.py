@@ -201,9 +201,9 @@ def answerer(lane: Lane) -> str | None:
 
 
 def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, Any]:
-    """Return the data of the board before the first question: only the methods of the lanes.
+    """Return the data of the board before the first question.
 
-    With `documents` the lanes show hits.
+    It has only the methods of the lanes. With `documents` the lanes show hits.
     """
     more = {"hits": None, "paths": None} if documents else {}
     lanes = [
@@ -248,7 +248,10 @@ def cost(trace: Iterable[Step], left_out: Mapping[str, float] = MappingProxyType
 
 
 def _left_out(seconds: Mapping[str, float]) -> str:
-    """Return the seconds that a cost leaves out, if they are large enough to be shown."""
+    """Return the seconds that a cost leaves out, in words.
+
+    Times that are too short to be shown are skipped.
+    """
     said = [
         tr("{seconds:.2f} s {kind}", seconds=spent, kind=tr(kind))
         for kind, spent in seconds.items()
@@ -280,7 +283,10 @@ def operator_row(step: Step) -> dict[str, Any]:
 
 
 def _progress(graph, how: HowFar) -> dict[str, Any]:
-    """Return the progress of a running lane, with the relations of its best path in words."""
+    """Return the progress of a running lane.
+
+    The relations of its best path are in words.
+    """
     best, table = how.best, table_of(graph.name)
     for name in graph.relation_names if best and " -> " in best else ():
         for printed, forward in ((f" -> {name} -> ", True), (f" -> {name}_reverse -> ", False)):

@@ -27,7 +27,10 @@ NONE: Data = ()
 
 
 def answer_nodes(comparison: Comparison, answers: Sequence[str] | None = None) -> set[int]:
-    """Return the nodes that have a name of the known answers, or of the given ones."""
+    """Return the nodes with a name of the known answers.
+
+    If answers are given, they replace the known ones.
+    """
     question = comparison.ask.question
     some = question.answers if answers is None else answers
     return {
@@ -80,7 +83,7 @@ class Picture:
         return {node: place for node, place in found.items() if node is not None}
 
     def _rows(self) -> tuple[str, list[int] | None]:
-        """Return the digest of the graph without edits, and for each node its id there.
+        """Return the digest and the node ids of the graph without edits.
 
         The ids are None if the graph has no edits.
         """
@@ -231,7 +234,7 @@ def between(graph, nodes: np.ndarray) -> np.ndarray:
 
 
 def _neighbours(graph, subgraph, chosen: dict[int, None]) -> list[int]:
-    """Return nodes of the subgraph that are adjacent to a chosen one, best score first."""
+    """Return neighbours of the chosen nodes in the subgraph, best score first."""
     heads, _, tails = graph.triples(subgraph.edges)
     here = np.fromiter(chosen, np.int64, len(chosen))
     beside = np.union1d(tails[np.isin(heads, here)], heads[np.isin(tails, here)])

@@ -30,9 +30,10 @@ Data = dict[str, Any]
 def hit_fates(
     lanes: Sequence[Lane], gold: Iterable[str], paths: Sequence[Sequence[Mapping[str, Any]]] = ()
 ) -> dict[Key, dict[str, Data]]:
-    """Return the fate in each lane that has retrieved, by the key of each item.
+    """Return the fate of each item in each lane, by key.
 
-    The items are the hits of all lanes, the gold passages, and the nodes on the best paths.
+    Only lanes that have retrieved count. The items are the hits of all lanes, the gold passages,
+    and the nodes on the best paths.
 
     Parameters
     ----------

@@ -140,9 +140,10 @@ def _has(graph, what: str, column: str) -> bool:
 
 
 def tables(lane: Lane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[str, Any]]:
-    """Return a table for each kind of hit: `kind`, `rows`, and the number of unlisted hits `more`.
+    """Return a table for each kind of hit.
 
-    `shown` has the number of hits in the prompt, by kind.
+    It has `kind`, `rows`, and the number of unlisted hits `more`. `shown` has the number of hits in
+    the prompt, by kind.
     """
     found: dict[str, list[dict[str, Any]]] = {}
     passages, handed_on = gold_rows(lane.graph, gold), handed_on_chunks(lane.graph, lane.state)
@@ -226,9 +227,10 @@ Tables = list[dict[str, Any]]
 
 
 def with_lost(tables: Tables, lane: Lane, fates: Sequence[Fate]) -> Tables:
-    """Return the tables with the gold passages that are not among the hits as `lost` rows.
+    """Return the tables with the lost gold passages.
 
-    They were ranked too late, or not at all. A lane without tables stays so.
+    These are not among the hits and are added as `lost` rows. They were ranked too late, or not at
+    all. A lane without tables stays so.
     """
     if not tables:
         return tables

@@ -33,7 +33,10 @@ ROLES = {"chunk": "passage", "node": "entity", "summary": "community", "communit
 
 @dataclass
 class Drawing:
-    """A picture being made: nodes by key, edges by their ends, and the part of each lane."""
+    """A picture being made.
+
+    It has nodes by key, edges by their ends, and the part of each lane.
+    """
 
     nodes: dict[Key, dict[str, str]] = field(default_factory=dict)
     edges: dict[tuple[Key, Key], str] = field(default_factory=dict)  # the words of an edge
@@ -174,7 +177,7 @@ def _role(key: Key, gold: Mapping[str, str]) -> str:
 
 
 def _path(drawing: Drawing, path: Mapping[str, Any], gold: Mapping[str, str], most: int) -> None:
-    """Add the nodes of a path to the drawing if there is room for all of them."""
+    """Add the nodes of a path if there is room for all."""
     fresh = {
         key: {"name": name, "role": _role(key, gold)}
         for key, name in zip(path["nodes"], path["steps"][::2])
@@ -198,7 +201,7 @@ def _spread(places: dict[int, Place]) -> dict[int, Place]:
 
 
 def _relations(drawing: Drawing, lane: Lane) -> None:
-    """Add the ends of a lane's best relations to the drawing, as long as there is room."""
+    """Add the ends of a lane's best relations, as long as there is room."""
     for head, tail, _ in _ends(lane):
         missing = [key for key in (head, tail) if key not in drawing.nodes]
         if len(drawing.nodes) + len(missing) <= MOST_NODES:
@@ -206,7 +209,7 @@ def _relations(drawing: Drawing, lane: Lane) -> None:
 
 
 def _ends(lane: Lane) -> list[tuple[Key, Key, str]]:
-    """Return the keys of both ends of each relation that a lane found, and its words."""
+    """Return both ends of each relation of a lane, with its words."""
     hits = lane.state.relations if lane.retrieved else None
     if hits is None or not len(hits):
         return []
@@ -225,9 +228,10 @@ def _ends(lane: Lane) -> list[tuple[Key, Key, str]]:
 
 
 def pointed(lanes: Sequence[Lane], keys: Iterable[Key]) -> dict[str, dict[str, Any]]:
-    """Return the nodes and edges that each key stands for, in the form of paths.
+    """Return the nodes and edges for which each key stands.
 
-    A relation stands for both ends and the edge between them; any other key for its own node.
+    They have the form of paths. A relation stands for both ends and the edge between them; any
+    other key for its own node.
     """
     ends = {
         hit.key: end[:2]
@@ -279,7 +283,7 @@ def _joined(
 
 
 def _links(drawing: Drawing, lane: Lane) -> dict[tuple[Key, Key], str]:
-    """Return the edges of the graph between drawn nodes of a lane that are passages themselves."""
+    """Return the edges between drawn nodes of a lane that are passages."""
     nodes = lane.state.nodes.items if lane.retrieved and lane.state.nodes is not None else ()
     own = list(leaves(lane.graph, nodes))
     keys = {
@@ -300,7 +304,7 @@ def _links(drawing: Drawing, lane: Lane) -> dict[tuple[Key, Key], str]:
 
 
 def placed(graph, path: Path) -> tuple[list[Key], list[str]]:
-    """Return the keys of a path's nodes, and the ids of the edges between them."""
+    """Return the keys of a path's nodes, and its edge ids."""
     keys = node_keys(graph, path.nodes)
     nodes = [keys[node] for node in path.nodes]
     return nodes, [edge_id(*ends) for ends in zip(nodes, nodes[1:])]

@@ -26,7 +26,9 @@ Data = dict[str, Any]
 
 
 def points_data(lane: Lane) -> Data | None:
-    """Return the points of a lane in the order of selection; None for other methods.
+    """Return the points of a lane in the order of selection.
+
+    None for other methods.
 
     Returns
     -------
@@ -71,7 +73,7 @@ def _of(lane: Lane, point: Point, item: int, gold: frozenset[int]) -> Data:
 
 
 def _note(lane: Lane, state: State, shown: int | None) -> str:
-    """Return sentences on the number of points and parts, and on the use of the points."""
+    """Return sentences on the number of points and their use."""
     assert state.points is not None
     parts, left = _count(state, Points, PARTS), _count(state, Points, NOT_REACHED)
     if left:

@@ -20,10 +20,10 @@ Data = dict[str, Any]
 
 
 def rests_data(lane: Lane) -> list[Data] | None:
-    """Return for each sentence of the answer the passage on which it rests; None if unknown.
+    """Return the passage on which each sentence of the answer rests.
 
-    If no model answered, it is the passage of the excerpt. Positions are counted in UTF-16 code
-    units, as a browser does.
+    None if it is not known. If no model answered, it is the passage of the excerpt. Positions are
+    counted in UTF-16 code units, as a browser does.
     """
     state = lane.state
     if state.answer is None:

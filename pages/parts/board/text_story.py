@@ -30,7 +30,7 @@ NEIGHBOURS = "neighbours"
 def story(
     lane_id: str, lane: Lane, gold: Iterable[str] = ()
 ) -> tuple[list[Data], dict[str, Data], dict[str, Data]]:
-    """Return the replay of a lane, the paths of its frames, and a text for each path.
+    """Return the replay of a lane with its paths and their texts.
 
     All are empty if nothing was read in batches. Documents of `gold` have a star before their
     titles.

@@ -166,9 +166,9 @@ class TripleView:
 
 
 def _hits(comparison: Comparison) -> dict[str, dict[str, Any]]:
-    """Return the nodes and relations that lanes rank, by key, in the form of paths.
+    """Return the ranked nodes and relations of all lanes, by key.
 
-    A relation has both ends and its edge.
+    They have the form of paths. A relation has both ends and its edge.
     """
     found: dict[str, dict[str, Any]] = {}
     for hit in (hit for lane in comparison.lanes for hit in hits_of(lane)):

@@ -44,9 +44,10 @@ def stage_data(stage: Stage) -> dict[str, Any]:
 
 
 def tone_of(one: Explained) -> str:
-    """Return the tone: good if all that counts is found, warn if some is, bad if none is.
+    """Return the tone of a lane: good, warn or bad.
 
-    Without known answers it is good.
+    It is good if all that counts is found, warn if some is, bad if none is. Without known answers
+    it is good.
     """
     return "good" if not one.of or one.right == one.of else "warn" if one.right else "bad"
 
@@ -57,7 +58,10 @@ def verdict_data(count: int | None, answers: tuple[str, ...]) -> dict[str, int] 
 
 
 def tone(one: Explained, funnel: Sequence[dict[str, Any]] | None) -> str:
-    """Return the tone: good if nothing was lost, bad if nothing was retrieved, else warn."""
+    """Return the tone of a lane on documents: good, warn or bad.
+
+    It is good if nothing was lost, bad if nothing was retrieved, else warn.
+    """
     if one.stage is None:
         return "good"
     known = [

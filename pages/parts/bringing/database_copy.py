@@ -130,7 +130,7 @@ def _report(job: Job, text: str, share: float | None = None) -> None:
 
 
 def _look(dropped: Dropped, asked: DatabaseForm, key: str, limit: int) -> None:
-    """Draw the first triples of the database, and the form that builds a graph of more."""
+    """Draw the first triples of the database, and the build form."""
 
     @contextmanager
     def opened(job: Job, triples: int) -> Iterator[TripleFile]:

@@ -73,7 +73,10 @@ def choose_columns(files: list) -> Columns | None:
 
 
 def _column(role: str, words_for: tuple[str, str], names: list[str], guess: str, key: str) -> str:
-    """Draw and return the column of a role; empty for none, if that is allowed."""
+    """Draw and return the column of a role.
+
+    Empty for none, if that is allowed.
+    """
     label, none = words_for
     options = ["", *names] if none else names
     start = options.index(guess) if guess in options else 0 if none else len(options) - 1
@@ -90,7 +93,10 @@ def _column(role: str, words_for: tuple[str, str], names: list[str], guess: str,
 
 @st.cache_data(max_entries=32, show_spinner=tr("Looking at the columns …"))
 def _header(id: str, name: str, said: str, _file) -> list[str]:
-    """Return the columns of a file; empty if it cannot be read, which its reader reports."""
+    """Return the columns of a file.
+
+    Empty if the file cannot be read, which its reader reports.
+    """
     if name.lower().endswith(WORKBOOK):
         return sheet_columns(name, _file.getvalue())
     try:
@@ -101,7 +107,10 @@ def _header(id: str, name: str, said: str, _file) -> list[str]:
 
 @st.cache_data(max_entries=32, show_spinner=tr("Looking at the columns …"))
 def _has_header(id: str, name: str, _file) -> bool:
-    """Return whether the first row of a file names its columns; True if it cannot be read."""
+    """Return whether the first row of a file names its columns.
+
+    True if the file cannot be read.
+    """
     try:
         return has_header(Held(name, _file.getvalue()))
     except BadInput:

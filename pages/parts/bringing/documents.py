@@ -86,7 +86,10 @@ def documents_outcome(brought: Brought) -> ImportOutcome:
 
 
 def _look_at(corpus: Corpus) -> None:
-    """Show the corpus next, and encode the graph of an opened index, if there is one."""
+    """Show the corpus next.
+
+    If an index was opened for it, its graph is encoded.
+    """
     session.texts_wanted = corpus.name
     for tool in opened_tools(corpus)[:1]:
         start(corpus, builds_of(corpus)[build_of(tool)])
@@ -125,7 +128,7 @@ def _ways(brought: Brought) -> None:
 
 
 def _missing(brought: Brought) -> tuple[str, ...]:
-    """Return the documents that the files no longer have, and that are still in the corpus."""
+    """Return documents of the corpus that the files no longer have."""
     corpus = own_corpus(brought.corpus.name) if brought.missing else None
     return tuple(id for id in brought.missing if corpus is not None and id in corpus)
 

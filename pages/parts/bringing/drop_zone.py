@@ -87,7 +87,10 @@ def drop_zone(here: Source | None = None) -> None:
 
 
 def _choose() -> Dropped | None:
-    """Draw and return the choice of files, a folder, or a named path; None if nothing is chosen."""
+    """Draw and return the choice of files, a folder, or a path.
+
+    None if nothing is chosen.
+    """
     st.caption(tr("Drop any file. You see what it is before it is taken."))
     way = st.segmented_control(
         tr("What is brought"),
@@ -117,7 +120,10 @@ def _choose() -> Dropped | None:
 
 
 def _named() -> Dropped | None:
-    """Draw the field for a path, the address of a database, or an id on a hub."""
+    """Draw the field for a path, an address, or an id.
+
+    An address is that of a database, an id that of a set on a hub.
+    """
     examples = ["/home/me/ragtest/output"] * on_this_computer() + [EXAMPLES]
     text = st.text_input(
         tr("Path, address or id"),
@@ -140,8 +146,9 @@ def _named() -> Dropped | None:
 
 
 def on_this_computer() -> bool:
-    """Return whether only the user of this computer reaches the page, so that it may read local
-    files.
+    """Return whether only the user of this computer reaches the page.
+
+    Then it may read local files.
     """
     return not shared() and st.get_option("server.address") in LOOPBACK
 
@@ -197,7 +204,7 @@ def _choose_importer(dropped: Dropped) -> Importer | None:
 
 
 def _recognise(paths: list[Path], encoding: str) -> tuple[list[Recognition], list[str]]:
-    """Return what the files may be imported as, and why some of several are nothing."""
+    """Return the possible kinds of files, and the faults of some."""
     try:
         return recognise_together(paths, encoding), []
     except BadInput:
@@ -239,7 +246,10 @@ def _title(importer: Importer) -> str:
 
 
 def _describe(dropped: Dropped, importer: Importer, found: list[Recognition]) -> None:
-    """Draw why the files are what they are, and what is read of them and what is not."""
+    """Draw the kind of the files, and what is read of them.
+
+    It names what is left out too.
+    """
     reason = next((one.reason for one in found if one.importer.key == importer.key), "")
     more = tr(" and {files} more", files=many(len(dropped.files) - 1, "file"))
     name = dropped.name + more * (len(dropped.files) > 1 and not dropped.is_folder)
@@ -264,7 +274,7 @@ def _fault(dropped: Dropped, kind: KindName) -> str:
 
 
 def _overview() -> None:
-    """Draw what can be imported, by kind, with a table of questions as an example."""
+    """Draw what can be imported, by kind, with example questions."""
     # A link that adds questions expands the example.
     is_open = st.query_params.get("add") == "questions"
     with st.expander(tr("What can be brought"), icon=":material/help:", expanded=is_open):

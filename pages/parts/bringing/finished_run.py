@@ -27,7 +27,10 @@ from pages.parts.shared.wording import tr
 
 
 def run_step(dropped: Dropped, importer: Importer, here: Source) -> None:
-    """Draw the form for a run: the graph or corpus it was asked of, and optional qrels."""
+    """Draw the form for a finished run.
+
+    It asks for the graph or corpus of the run, and for optional qrels.
+    """
     on = choose_source(tr("Run over"), sources(), here, f"run_of_{dropped.id}")
     qrels = st.file_uploader(
         tr("Relevant documents (qrels), if any"),
@@ -52,7 +55,10 @@ def _bring(dropped: Dropped, on: Source, qrels: Any, job: Job) -> ImportOutcome:
 
 
 def _choose(run: FileRun) -> None:
-    """Select a run as a method of the next evaluation, with its questions if it has qrels."""
+    """Select a run as a method of the next evaluation.
+
+    If it has qrels, its questions are selected too.
+    """
     session.evaluate_brought = [f"{RUN}{run.name}"]
     if run.judged:
         session.evaluate_sets = [f"{RUN}{run.name}"]
@@ -90,7 +96,7 @@ def questions_of_runs(on: Source) -> dict[str, str]:
 
 
 def saved_runs(on: Source) -> None:
-    """Draw the finished runs of a source with their contents, and a button to remove each."""
+    """Draw the finished runs of a source, each with a remove button."""
     for run in runs_of(on):
         with st.container(
             horizontal=True,

@@ -84,7 +84,10 @@ def looked_of(source: TripleFile, watch: Watch = NO_WATCH) -> Looked:
 
 
 def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
-    """Draw the preview and the form; return the name and the search direction once it is sent."""
+    """Draw the preview and the form of a graph.
+
+    Once it is sent, the name and the search direction are returned.
+    """
     if looked.notes:
         st.info("\n".join(f"- {plain(note)}" for note in looked.notes))
     for warning in looked.warnings:
@@ -148,7 +151,7 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
 
 
 def choose_variable(key: str, label: str) -> str:
-    """Draw the field for an environment variable that holds a key, and return its text.
+    """Draw the field for an environment variable with a key.
 
     In a shared installation it is disabled and empty.
     """

@@ -45,9 +45,9 @@ def inspect_upload(
     said: str = tr("Reading the file"),
     again: str = tr("choose the file again"),
 ) -> Job:
-    """Return the ended job that inspects an upload or a database; its error is drawn.
+    """Return the ended job that inspects an upload or a database.
 
-    The job is kept in the session, and returned until `key` changes.
+    Its error is drawn. The job is kept in the session, and returned until `key` changes.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def inspect_upload(
 
 
 def begin(key: str, work: Callable[[Job], ImportOutcome]) -> None:
-    """Start the job that imports what was chosen, clear the choice, and draw the page again."""
+    """Start an import job, clear the choice, and draw the page again."""
     session.bring_job = engine().jobs.start(key, lambda: Job(key, work), again=True)
     session.bring_round += 1
     st.rerun()

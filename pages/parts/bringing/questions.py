@@ -39,7 +39,10 @@ ASKED = {"union": tr("That graph"), "question": tr("The graph of its own row")}
 
 @dataclass(frozen=True)
 class ChosenQuestions:
-    """Questions of a file, the options of its reader, and the rows with graphs of their own."""
+    """Questions of a file, with the options of its reader.
+
+    `graphs` is the number of rows with graphs of their own.
+    """
 
     dropped: Dropped
     format: str
@@ -81,7 +84,10 @@ def questions_step(dropped: Dropped, importer: Importer, here: Source) -> None:
 
 
 def _look(dropped: Dropped, format: str, columns: str, documents: bool) -> ChosenQuestions | None:
-    """Return the contents of the file; show an error and return None if it cannot be read."""
+    """Return the contents of the file.
+
+    If it cannot be read, the error is shown and None is returned.
+    """
     how: dict[str, Any] = {"format": format, "columns": columns, "encoding": dropped.encoding}
     how["most"] = MOST_TEXT if dropped.files else MOST_FETCHED
     how["gold"] = GOLD if documents else ()
@@ -188,9 +194,9 @@ def _graph_form(chosen: ChosenQuestions, graph: str) -> None:
 
 
 def _misfit(graph: str, chosen: ChosenQuestions) -> str:
-    """Return a sentence on questions that do not fit a graph, or the graphs of their own rows.
+    """Return a sentence on questions that do not fit the graph.
 
-    Empty if all fit.
+    The graph may also be that of each question's own row. Empty if all fit.
     """
     if not graph:
         return rows_fit(len(chosen.found.questions), chosen.graphs).words(OWN)
@@ -217,7 +223,7 @@ def _keep_of_graph(chosen: ChosenQuestions, title: str, graph: str, graphs: str)
 
 
 def added_questions() -> None:
-    """Draw the sets that users added to graphs, each with a button that removes it."""
+    """Draw the sets that users added to graphs, with remove buttons."""
     added, known = added_sets(), datasets()
     if not added:
         return

@@ -22,7 +22,7 @@ MAX_NAME_LETTERS = 40
 
 @dataclass(frozen=True)
 class TargetCorpus:
-    """Choice of a corpus by its name, or of a new one by its title."""
+    """Choice of a corpus by its name, or by a new title."""
 
     chosen: str
     title: str
@@ -51,7 +51,9 @@ def choose_target(
     first: str = NEW,
     called: Callable[[str], str],
 ) -> TargetCorpus:
-    """Draw the choice of a new corpus, with a field for its title, or an existing one.
+    """Draw the choice of a new corpus or an existing one.
+
+    A new one has a field for its title.
 
     Parameters
     ----------

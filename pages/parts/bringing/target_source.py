@@ -13,7 +13,10 @@ from pages.parts.shared.wording import tr
 
 
 def sources_for_questions() -> dict[Source, str]:
-    """Return the graphs, and the corpora to which the visitor may add, with their titles."""
+    """Return the sources to which the visitor may add questions.
+
+    They are all graphs, and the visitor's own corpora, with their titles.
+    """
     graphs: dict[Source, str] = {GraphSource(name): one.title for name, one in datasets().items()}
     return graphs | {CorpusSource(name): one.title for name, one in own_corpora().items()}
 

@@ -37,8 +37,9 @@ class Dropped:
 
     @contextmanager
     def laid_down(self) -> Iterator[tuple[Path, list[Path]]]:
-        """Yield a temporary folder, and the paths of the files; uploads are written into the
-        folder.
+        """Yield a temporary folder, and the paths of the files.
+
+        Uploads are written into the folder.
         """
         folder = Path(tempfile.mkdtemp()) if cannot_save() else temporary_folder()
         try:
@@ -59,7 +60,10 @@ class Dropped:
 
 
 def save_upload(file: Any, folder: Path) -> Path:
-    """Write an upload into a new folder under a safe form of its name, and return its path."""
+    """Write an upload into a new folder, and return its path.
+
+    The file gets a safe form of its name.
+    """
     path = folder / (_harmless(Path(file.name).name) or "upload.txt")
     folder.mkdir(exist_ok=True)
     path.write_bytes(file.getvalue())
