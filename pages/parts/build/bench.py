@@ -38,9 +38,10 @@ class Trouble:
 
 @dataclass
 class Bench:
-    """Editor of a line: its draft with history, and the selected block (by key) or slot.
+    """Editor of a line: its draft with history, and the selection.
 
-    It also knows which messages of the browser were handled.
+    The selection is a block (by key) or a slot. It also knows which messages of the browser were
+    handled.
     """
 
     history: History = field(default_factory=History)
@@ -132,7 +133,10 @@ class Bench:
             )
 
     def _look_at_change(self, before: Draft) -> None:
-        """Select the block that came back, or the position of the one that was removed."""
+        """Select the block that came back or was removed.
+
+        For a removed one, its position is selected.
+        """
         now, then = ({brick.key for brick in draft.each()} for draft in (self.draft, before))
         if now - then:
             self.picked = min(now - then)
@@ -163,9 +167,9 @@ class Bench:
 
 
 def _next_slot(draft: Draft, change: Insert | Duplicate) -> Slot | None:
-    """Return the slot after a new step at the end of a row, for the next step.
+    """Return the slot after a new step at the end of a row.
 
-    None for other positions, and after a step that answers.
+    The next step can be put there. None for other positions, and after a step that answers.
     """
     grammar = draft.grammar
     if isinstance(change, Duplicate) or grammar.operators[change.name].stage == grammar.last:

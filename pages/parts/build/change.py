@@ -20,9 +20,10 @@ Data = dict[str, Any]
 
 
 def change_data(comparison: Comparison, before: Line | None, now: Line | None) -> Data | None:
-    """Return the data of the effect, from a comparison of the line before and now.
+    """Return the data of the effect of a change.
 
-    If there is no line before, it describes the line now. None until all lanes are done.
+    It compares the line before with the line now. If there is no line before, it describes the line
+    now. None until all lanes are done.
     """
     lanes = comparison.lanes
     if any(lane.status != DONE for lane in lanes):
@@ -75,9 +76,10 @@ def _counts(comparison: Comparison, rows: Sequence[Data]) -> dict[str, int]:
 
 
 def _facts(*both: Figures, documents: bool) -> list[Data]:
-    """Return the figures of the line now, and of the line before if it was run.
+    """Return the figures of the line before and now.
 
-    Each has a `label`, `before` (None without a run) and `now` in words, and whether it is better.
+    The line before has figures only if it was run. Each has a `label`, `before` (None without a
+    run) and `now` in words, and whether it is better.
     """
     old, new = (both[0] if len(both) > 1 else None), both[-1]
     of = lambda one: None if one is None or one.alive is None or not one.of else len(one.alive)

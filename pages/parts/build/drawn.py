@@ -139,7 +139,7 @@ def drawn(
 
 
 def _as_text(bench: Bench) -> dict[str, Any]:
-    """Return the line as text, and the error of typed text that is no line."""
+    """Return the line as text, with the error of typed text."""
     trouble = bench.trouble if bench.trouble is not None and bench.trouble.key is None else None
     return {
         "text": bench.draft.text,
@@ -164,7 +164,7 @@ def heading(brick: Brick) -> str:
 
 
 def sentence(brick: Brick) -> str:
-    """Return a sentence on a block, with the values of the parameters that it names."""
+    """Return a sentence on a block, with its parameters' values."""
     if brick.cls is Branch:
         return BRANCH_SENTENCE
     return sentence_of(
@@ -214,7 +214,7 @@ def _arm_words(name: str) -> str:
 
 
 def changed(brick: Brick) -> list[list[str]]:
-    """Return the first few parameters of a block that differ from the default, with values."""
+    """Return the first parameters of a block with other values than the default."""
     found = [
         (tr(p.label), brick.given[p.name])
         for p in parameters(brick.cls)
@@ -252,7 +252,10 @@ def _slot_words(draft: Draft, slot: Slot) -> str:
 
 
 def _palette_once(bench: Bench, documents: bool, refused: Callable[[Any], str]) -> dict[str, Any]:
-    """Return the palette of the selected position, kept as long as line and position stay."""
+    """Return the palette of the selected position.
+
+    It is computed once as long as line and position stay.
+    """
     place = bench.chosen, documents
     if bench.palette is None or bench.palette[0] is not bench.draft or bench.palette[1] != place:
         bench.palette = bench.draft, place, _palette(bench.draft, bench.chosen, documents, refused)
@@ -262,7 +265,10 @@ def _palette_once(bench: Bench, documents: bool, refused: Callable[[Any], str]) 
 def _palette(
     draft: Draft, place: Slot | int, documents: bool, refused: Callable[[Any], str]
 ) -> dict[str, Any]:
-    """Return the operators that fit at a position, by stage, and why the others do not."""
+    """Return the operators that fit at a position, by stage.
+
+    For the others it gives the reason why they do not fit.
+    """
     known = draft.grammar.operators
     reasons = {
         name: (refused(usual(known[name])) if known[name] is not Branch else "") or reason
@@ -335,9 +341,10 @@ def _order(draft: Draft, place: Slot | int, documents: bool) -> list[str]:
 
 
 def _targets(draft: Draft, names: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
-    """Return for each operator the slots into which it may be dragged, and the blocks to replace.
+    """Return the slots and blocks to which each operator may be dragged.
 
-    They are computed once for operators that fit in the same places.
+    An operator is put into the slot, or replaces the block. They are computed once for operators
+    that fit in the same places.
     """
     operators: Mapping[str, type] = draft.grammar.operators
     found: dict[Any, dict[str, list[Any]]] = {}
@@ -360,7 +367,7 @@ def _alike(cls: type) -> tuple[Any, ...]:
 
 
 def entry(cls: type, current: Brick | None, targets: Mapping[str, list[Any]]) -> dict[str, Any]:
-    """Return an operator of the palette, with the slots and blocks to which it may be dragged."""
+    """Return an operator of the palette with its drag targets."""
     return {
         "name": cls.__name__,
         "title": tr(title_of(cls)),

@@ -38,7 +38,7 @@ Shown = dict[str, Any]
 def outcomes(
     comparison: Comparison, lane: Lane, draft: Draft, steps: Sequence[StepOutcome], waits: str = ""
 ) -> tuple[dict[int, Shown], list[Shown]]:
-    """Return the results of the blocks by key, and the steps of the run that are no blocks.
+    """Return the results of the blocks by key, and of other steps.
 
     Only blocks that are unchanged since the run have results, up to the first changed one. A step
     without a block is a reader that answers without a language model. `waits` says why the first

@@ -31,7 +31,7 @@ Data = dict[str, Any]
 
 
 def over_job() -> Job | None:
-    """Return the job on more questions that this session started, if it is still known."""
+    """Return this session's job on more questions, if still known."""
     return engine().trials.get(session.over_job) if session.over_job else None
 
 
@@ -78,7 +78,10 @@ def _start(comparison: Comparison) -> None:
 
 
 def question_set(source: Source, text: str) -> str:
-    """Return the set of a source that has the question, else its first set; empty without sets."""
+    """Return the set of a source that has the question.
+
+    If none has it, it is the first set; empty without sets.
+    """
     for name in source.sets:
         try:
             if any(question.text == text for question in source.questions(name)):
@@ -109,9 +112,10 @@ def key_of(comparison: Comparison) -> str:
 
 
 def over_data(comparison: Comparison) -> Data | None:
-    """Return the data of the run: the offer with its cost, the progress, or the differences.
+    """Return the data of the run on more questions.
 
-    None without an earlier line or without a question set.
+    It is the offer with its cost, the progress, or the differences. None without an earlier line or
+    without a question set.
     """
     if len(comparison.lanes) < 2 or not comparison.ask.source.sets:
         return None
@@ -148,10 +152,10 @@ def over_data(comparison: Comparison) -> Data | None:
 
 
 def _price(comparison: Comparison) -> str:
-    """Return the expected cost, from the cost of this question: seconds, and tokens if a model is
-    asked.
+    """Return the expected cost, from the cost of this question.
 
-    Results that the two lines share are paid once per question.
+    It has seconds, and tokens if a language model is asked. Results that the two lines share are
+    paid once per question.
     """
     old, new = (lane.state.trace for lane in comparison.lanes)
     shared = next(
@@ -167,8 +171,9 @@ def _price(comparison: Comparison) -> str:
 
 
 def _row(one: Difference) -> Data:
-    """Return the data of a difference: the means before and now, and the interval of the
-    difference.
+    """Return the data of a difference between the two lines.
+
+    It has the means before and now, and the interval of their difference.
     """
     chosen, test = metric(one.metric), one.test
     share = chosen.unit == "share"

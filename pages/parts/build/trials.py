@@ -37,10 +37,11 @@ QUICK = 0.35  # seconds to wait for a run before the line is drawn
 
 @dataclass
 class Trials:
-    """Runs of one session: the line now, the line before, and lanes that can be reused.
+    """Runs of one session.
 
-    `started_for` is the input of the last job, so that it is started once. `whole` names the line
-    and question whose expensive steps were requested.
+    They are of the line now, the line before, and lanes that can be reused. `started_for` is the
+    input of the last job, so that it is started once. `whole` names the line and question whose
+    expensive steps were requested.
     """
 
     now: Line | None = None
@@ -106,7 +107,10 @@ def ready(bench: Bench) -> bool:
 
 
 def waits_for_nothing() -> bool:
-    """Return whether a run can start at once, as the graph or the documents are open."""
+    """Return whether a run can start at once.
+
+    It can if the graph or the documents are open.
+    """
     on = source()
     if not on.is_corpus:
         return engine().is_open(on.name)
@@ -206,9 +210,9 @@ def _part(runs: Trials, line: Line, ask: Ask, pressed: bool) -> Line:
 
 
 def price(line: Line, job: Job | None) -> str:
-    """Return a sentence on the steps that wait for Run, with their cost if known.
+    """Return a sentence on the steps that wait for Run.
 
-    Empty if no step waits.
+    It has their cost, if it is known. Empty if no step waits.
     """
     runs = trials()
     if not runs.waits or runs.now is None or repr(runs.now) != repr(line):
@@ -242,7 +246,10 @@ def price(line: Line, job: Job | None) -> str:
 
 
 def _model_title(operator: Operator) -> str:
-    """Return the title of the language model that an operator asks, or a general name."""
+    """Return the title of the language model that an operator asks.
+
+    If none is named, it is a general name.
+    """
     models = engine().models
     for name in used(operator):
         try:

@@ -39,7 +39,10 @@ from pages.parts.shared.wording import tr
 
 
 def asking(bench: Bench) -> bool:
-    """Draw the question with Run, or Cancel during a run; return whether Run was clicked."""
+    """Draw the question with Run, and return whether it was clicked.
+
+    During a run, Cancel replaces Run.
+    """
     job = trial_job()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         _question()
@@ -62,8 +65,9 @@ def asking(bench: Bench) -> bool:
 
 
 def try_it(bench: Bench) -> None:
-    """Draw the line, the result of each step, and the answers below; drawn again as the run
-    advances.
+    """Draw the line, the result of each step, and the answers.
+
+    They are drawn again as the run advances.
     """
     job = trial_job()
     act(bench, job.comparison if job is not None else None)
@@ -96,7 +100,7 @@ def _version() -> tuple[int | None, ...] | None:
 
 
 def _line(bench: Bench, job: Job | None) -> None:
-    """Draw the line with the results of its blocks, and the effect of the last change.
+    """Draw the line with its results and the last change's effect.
 
     Results are shown if they belong to the present question.
     """
@@ -145,7 +149,10 @@ def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
 
 
 def _change(job: Job) -> dict[str, Any] | None:
-    """Return the effect of the last change; until it is known, that of the change before."""
+    """Return the effect of the last change.
+
+    Until it is known, it is that of the change before.
+    """
     if not job.ended:
         return session.change[1] if session.change is not None else None
     runs = trials()
@@ -210,9 +217,9 @@ def _question() -> None:
 
 
 def _drawn(on: Source, set_name: str, seed: int) -> str:
-    """Return the text of a question of a set; empty if the set cannot be read.
+    """Return the text of a question of a set.
 
-    The choice of a set shows the error.
+    Empty if the set cannot be read. The choice of a set shows the error.
     """
     try:
         return on.draw(set_name, seed).text
@@ -268,7 +275,7 @@ def _lane(job: Job, lane: Lane, bench: Bench) -> None:
 
 
 def _answers(job: Job, lane: Lane) -> None:
-    """Draw the answers of the graph reader and the language model, and the known answers."""
+    """Draw the answers of reader and model, and the known answers."""
     state, expected = lane.state, job.comparison.ask.question.answers
     for title, text in (
         (

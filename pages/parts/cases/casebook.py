@@ -30,7 +30,7 @@ PICTURE = (
 
 
 def casebook() -> None:
-    """Draw the search, the tags, the cases found, and the buttons to import and export."""
+    """Draw the search, the cases found, import and export."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input(
             tr("Search"),

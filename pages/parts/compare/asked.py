@@ -42,9 +42,10 @@ class Shown:
     case: Case | None = None
 
     def on(self, asked: Ask) -> Comparison:
-        """Return the comparison; that of a case is put on the graph that is asked now.
+        """Return the comparison, on the graph that is asked now.
 
-        This is done only if it was made on that graph. Raises HopscopeError.
+        Only the comparison of a case is put on another graph. This is done only if it was made on
+        that graph. Raises HopscopeError.
         """
         if self.case is None:
             return self.comparison
@@ -52,13 +53,13 @@ class Shown:
 
 
 def come_back() -> None:
-    """Fill the session from the address if the user went to it, else keep the session.
+    """Fill the session from the address if the user went to it.
 
-    A complete question is asked at once. A page that is visited again shows its question and lanes,
-    and asks again if its job was cancelled when the user left. Back and Forward of the browser go
-    to what the address names, which may be the first page without a question. An address that
-    differs from the session but was not gone to is outdated: the browser had it before it got the
-    present one, and sends it with a run.
+    Otherwise the session stays as it was. A complete question is asked at once. A page that is
+    visited again shows its question and lanes, and asks again if its job was cancelled when the
+    user left. Back and Forward of the browser go to what the address names, which may be the first
+    page without a question. An address that differs from the session but was not gone to is
+    outdated: the browser had it before it got the present one, and sends it with a run.
     """
     link = _named()
     if session.address is None:
@@ -255,7 +256,10 @@ def _whole(case: Case) -> Comparison:
 
 
 def _again() -> None:
-    """Ask again if the page's job was cancelled when the user left, or is unknown."""
+    """Ask again if the page's job was cancelled or is unknown.
+
+    A job is cancelled when the user leaves the page.
+    """
     if not session.job:
         return
     job = engine().jobs.get(session.job)

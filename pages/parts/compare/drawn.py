@@ -54,9 +54,9 @@ def _board(on_screen: Shown) -> Board:
 
 
 def _earlier(on_screen: Shown) -> Board | None:
-    """Return the board of the same question with other edits, whose node positions are kept.
+    """Return the board of the same question with other edits.
 
-    None if there is no such board.
+    Its node positions are kept. None if there is no such board.
     """
     now = on_screen.comparison.ask
     if session.drawing is not None:
@@ -76,10 +76,10 @@ def _earlier(on_screen: Shown) -> Board | None:
 
 
 def drawable(on_screen: Shown | None) -> Shown | None:
-    """Return what is on the screen, unless it is a case that cannot be drawn.
+    """Return what is on the screen, if it can be drawn.
 
-    Then an error is shown and None is returned. The file of a case may have data that no run could
-    make.
+    A case may not be drawable. Then an error is shown and None is returned. The file of a case may
+    have data that no run could make.
     """
     if on_screen is not None and on_screen.case is not None:
         try:

@@ -115,7 +115,10 @@ def _named(graph: Any, name: str) -> dict[str, str]:
 
 
 def _note(graph: Any, name: str) -> str:
-    """Return a short description of a named entity, or a note that the graph does not have it."""
+    """Return a short description of a named entity.
+
+    If the graph does not have it, it is a note on that.
+    """
     nodes = names(graph).exact(name)
     if nodes:
         return described(graph, max(nodes, key=lambda node: (graph.degree(node), -node)))
@@ -123,7 +126,10 @@ def _note(graph: Any, name: str) -> str:
 
 
 def _changed(graph: Any) -> None:
-    """Apply the new edits of the browser, and store the text for which it wants suggestions."""
+    """Apply the new edits of the browser.
+
+    The text for which it wants suggestions is stored.
+    """
     message = session.entitychips.get("said") or {}
     query = message.get("query")
     edits, session.chips_done = new_edits(message, session.chips_done)

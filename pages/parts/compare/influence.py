@@ -88,9 +88,9 @@ def measuring(on_screen: Shown) -> list[Job | None]:
 
 
 def with_measuring(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
-    """Return the board's data with the measurement that is offered or running for each lane.
+    """Return the board's data with the measurement of each lane.
 
-    For a case it stays as it is.
+    It is offered or running. For a case it stays as it is.
     """
     if on_screen.job is None:
         return drawn

@@ -137,8 +137,9 @@ def _method(lane: int, known: Mapping[str, Instance]) -> None:
 
 
 def _steps(lane: int, comparison: Comparison | None) -> None:
-    """Draw the operators of the lane's line with their results, and the buttons that run the
-    changed line.
+    """Draw the operators of the lane's line with their results.
+
+    Buttons run the changed line.
     """
     instance, before = None, Line()
     if lane < len(session.lanes):
@@ -162,7 +163,10 @@ def _steps(lane: int, comparison: Comparison | None) -> None:
 
 
 def _about(instance: Instance) -> None:
-    """Draw the source of the method, and the choices where its source leaves something open."""
+    """Draw the source of the method.
+
+    It names the choices that the source leaves open.
+    """
     heading = " · ".join(filter(None, (tr(instance.label), instance.number)))
     st.markdown(f"**{plain(heading)}**")
     for text in (instance.paper, instance.notes):
@@ -173,7 +177,10 @@ def _about(instance: Instance) -> None:
 def _outcomes(
     comparison: Comparison | None, bench: Bench, instance: Instance | None
 ) -> tuple[dict, list]:
-    """Return the results of the lane's steps, if its line was run on the question on the screen."""
+    """Return the results of the lane's steps.
+
+    There are some only if its line was run on the question on the screen.
+    """
     line = None if instance is None else repr(instance.line)
     lanes = comparison.lanes if comparison is not None else ()
     ran = next(
@@ -185,9 +192,9 @@ def _outcomes(
 
 
 def _take(lane: int, line: Line | None, before: Line) -> None:
-    """Draw the difference of the changed line, what it lacks, and the buttons that run it.
+    """Draw the difference of the changed line, and buttons to run it.
 
-    It runs in this lane or in a new one.
+    What the line lacks is shown too. It runs in this lane or in a new one.
     """
     adding, full = lane >= len(session.lanes), len(session.lanes) >= MOST_LANES
     words = "" if line is None else change_words(before, line)
@@ -228,7 +235,10 @@ def _take(lane: int, line: Line | None, before: Line) -> None:
 
 
 def _use(lane: int, spec: str, beside: bool = False) -> None:
-    """Put a line into the lane, or into a new lane after it, and ask the question."""
+    """Put a line into the lane, and ask the question.
+
+    With `beside` it gets a new lane after this one.
+    """
     insert(lane, spec) if beside else _replace(lane, spec)
     del session.lane_bench
     _close()
@@ -236,7 +246,10 @@ def _use(lane: int, spec: str, beside: bool = False) -> None:
 
 
 def changed(lanes: list[str]) -> None:
-    """Set other lanes and ask; finished lanes are reused, so that only new ones run."""
+    """Set other lanes and ask.
+
+    Finished lanes are reused, so that only new ones run.
+    """
     session.lanes, session.edited = lanes, True
     session.submit()
 

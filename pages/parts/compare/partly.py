@@ -26,9 +26,9 @@ from pages.parts.texts.building import card
 
 
 def partly(on_screen: Shown) -> None:
-    """Draw which lanes searched how much, the progress of encoding, and a button that asks again.
+    """Draw which lanes searched only a part, and how far encoding is.
 
-    Nothing is drawn if everything was searched.
+    A button asks again. Nothing is drawn if everything was searched.
     """
     if on_screen.job is None or not on_screen.job.ended:
         return
@@ -78,9 +78,10 @@ def _jobs(digest: str) -> list[Job]:
 
 
 def _all_there(on_screen: Shown, jobs: Mapping[str, Job]) -> bool:
-    """Return whether all vectors are made that were being made while this was on the screen.
+    """Return whether all awaited vectors are made.
 
-    It is True once for each comparison, and not while the question in the bar is being edited.
+    These are the vectors that were being made while this was on the screen. It is True once for
+    each comparison, and not while the question in the bar is being edited.
     """
     asked = on_screen.comparison.ask.question.text
     before = session.encoded_for[1] if session.encoded_for[0] == on_screen.key else frozenset()
@@ -131,7 +132,7 @@ def unbuilt(on_screen: Shown) -> None:
 
 
 def _lacked(comparison: Comparison, corpus: Corpus) -> list[Build]:
-    """Return the builds of a corpus that failed lanes need and that are not built."""
+    """Return the missing builds that failed lanes need."""
     specs = [build_of(lane.line) for lane in comparison.lanes if lane.status == FAILED]
     wanted = dict.fromkeys(build_for(corpus, spec) for spec in specs if spec is not None)
     return [one for one in wanted if not status(corpus, one).serves]

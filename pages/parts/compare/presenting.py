@@ -38,10 +38,10 @@ def presenting() -> bool:
 
 
 def present(repair: Callable[[Comparison, int], None]) -> None:
-    """Draw the presentation: the case of the address, else the comparison of the page, else the
-    first case.
+    """Draw the presentation.
 
-    `repair` is called with the comparison and the index of the lane whose repair was clicked.
+    It shows the case of the address, else the comparison of the page, else the first case. `repair`
+    is called with the comparison and the index of the lane whose repair was clicked.
     """
     st.html(SCREEN)
     listed = session.present_cases or [case.id for case in demo(source())]
@@ -65,7 +65,10 @@ def present(repair: Callable[[Comparison, int], None]) -> None:
 
 
 def leave() -> None:
-    """Go back to the page with its controls, and with the case that was presented."""
+    """Go back to the page with its controls.
+
+    The case that was presented stays on the screen.
+    """
     if session.case is not None:
         open_case(session.case)
         return
@@ -115,7 +118,10 @@ def _head(on_screen: Shown, places: list[str], at: int) -> None:
 
 
 def _go(case: str) -> None:
-    """Go to another case of the list, or to the question of the address for an empty id."""
+    """Go to another case of the list.
+
+    An empty id goes to the question of the address.
+    """
     if case:
         st.query_params["show"] = case
     else:

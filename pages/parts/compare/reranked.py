@@ -65,9 +65,9 @@ class Row:
 
 
 def settings(lane: Lane) -> Settings | None:
-    """Return the settings of a lane that can be ranked again from the saved output of its reranker.
+    """Return the settings of a lane that can be ranked again.
 
-    None for any other lane.
+    It needs the saved output of the lane's reranker. None for any other lane.
     """
     state = lane.state
     loop = next((one for one in lane.instance.line if isinstance(one, Loop)), None)
@@ -96,7 +96,10 @@ def settings(lane: Lane) -> Settings | None:
 def again(
     lane: Lane, models: Models, asked: Settings, alpha: float, beta: float
 ) -> tuple[list[Row], int]:
-    """Return the documents ranked with these settings, and how many unread ones they would need."""
+    """Return the documents ranked with these settings.
+
+    The number of unread documents that they would need is returned too.
+    """
     graph, state = lane.graph, lane.state
     assert state.hidden is not None and state.vector is not None and state.nodes is not None
     frames = next(step.frames for step in state.trace if step.operator == "Loop")
@@ -208,7 +211,10 @@ def _row(row: Row) -> str:
 
 
 def _gold(rows: list[Row], keep: int) -> str:
-    """Return how many gold documents are passed on now and in the lane, and which others moved."""
+    """Return how many gold documents are passed on, and which moved.
+
+    The number is given for these settings and for the lane.
+    """
     gold = [row for row in rows if row.gold]
     if not gold:
         return ""

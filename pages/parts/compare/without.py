@@ -33,7 +33,9 @@ WAYS = (WITHOUT, RENAME, MERGE)
 def change(
     comparison: Comparison, pressed: Mapping[str, Any], paths: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Ask again without the clicked node, passage or path, or with the node renamed or merged.
+    """Ask again with a clicked item removed, renamed or merged.
+
+    The item is a node, a passage or a path. Only nodes can be renamed or merged.
 
     Parameters
     ----------
@@ -161,7 +163,10 @@ def _put_back(*edits: Edit) -> None:
 
 
 def before_job() -> Job | None:
-    """Return the job of the same question without edits; None if there are no edits."""
+    """Return the job of the same question without edits.
+
+    None if there are no edits.
+    """
     return engine().jobs.get(session.before) if session.edits else None
 
 

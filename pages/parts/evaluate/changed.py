@@ -41,7 +41,10 @@ BY_ANSWER = tr("A question counts as right where the answer holds a known answer
 
 
 def what_changed(results: Summary) -> None:
-    """Draw the tab: two methods to choose, the picture, and the questions of the open band."""
+    """Draw the tab.
+
+    It has two methods to choose, the picture, and the questions of the open band.
+    """
     names, run = titles(results.run), results.run
     if len(names) < 2:
         caption("There is one method only; what changes is drawn between two.")
@@ -210,7 +213,10 @@ def _listed(
     names: dict[str, str],
     causes: dict[tuple[str, str], tuple[tuple[str, int], ...]],
 ) -> None:
-    """Draw the questions of the open band, each with buttons to open it and to ask it again."""
+    """Draw the questions of the open band.
+
+    Buttons open each question, or ask it again.
+    """
     what, at = session.evaluate_band
     band = next((one for one in found.bands if (one.before, one.after) == at), None)
     if band is None or what != (run.id, found.a, found.b):

@@ -34,12 +34,15 @@ SHOWN_RUNS = 30  # newest runs that are listed
 
 
 def job_of(run: Run) -> Job | None:
-    """Return the job of this process that works on a run, if there is one."""
+    """Return the job that works on a run in this process, if any."""
     return engine().evaluations.get(f"evaluation-{run.id}")
 
 
 def progress(run: Run) -> None:
-    """Draw the progress of a running evaluation, or a button that continues an unfinished one."""
+    """Draw the progress of an evaluation.
+
+    If it was stopped, a button continues it.
+    """
     job = job_of(run)
     if job is not None and not job.ended:
         follow(job, run)
@@ -85,7 +88,9 @@ def follow(job: Job, run: Run) -> None:
 def job_beside(
     run: Run, key: str, name: str, begin: Callable[..., Any], label: str, icon: str, wait: str
 ) -> Sequence[Any]:
-    """Draw a job that works on the results of a run: its start button, or its progress.
+    """Draw a job on the results of a run.
+
+    It is the start button, or the progress.
 
     Parameters
     ----------
@@ -116,9 +121,10 @@ def job_beside(
 
 
 def _limit(run: Run, before: Job | None) -> tuple[Cap | None, bool]:
-    """Draw the spending limit for continuing a run, and return it and whether it is valid.
+    """Draw the spending limit for continuing a run.
 
-    The field has the earlier limit at first. Without a language model there is no field.
+    Returns the limit and whether it is valid. The field has the earlier limit at first. Without a
+    language model there is no field.
     """
     work = getattr(before, "evaluation", None)
     if not (run.spec["model"] or (work and work.cap)):

@@ -90,7 +90,10 @@ def _more_questions(on: Source) -> None:
 
 
 def _bring(on: Source) -> None:
-    """Draw the drop zone, which turns a finished run into a method, and the list of such runs."""
+    """Draw the drop zone for finished runs, and their list.
+
+    A finished run becomes a method.
+    """
     expanded = session.bring_job is not None and session.bring_job.key.startswith("run-")
     with st.expander(tr("Add a finished run"), icon=":material/upload_file:", expanded=expanded):
         caption("What another program found becomes a method here, with the same figures.")
@@ -233,9 +236,10 @@ def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
 
 
 def _servers() -> tuple[int, Cap | None, bool]:
-    """Draw and return the number of parallel requests, the spending limit, and whether it is valid.
+    """Draw and return the settings of model servers.
 
-    0 requests means that the best number is determined.
+    They are the number of parallel requests, the spending limit, and whether it is valid. 0
+    requests means that the best number is determined.
     """
     with st.expander(
         tr("Servers: how many requests at a time, and at what cost"), icon=":material/dns:"

@@ -100,7 +100,9 @@ def _back_to_evaluation() -> None:
 
 
 def one_question(number: int, question: str) -> None:
-    """Draw a question of a run as on Compare, from the saved data, without any model.
+    """Draw a question of a run as on Compare.
+
+    It uses the saved data and no model.
 
     Raises BadInput for an unknown question.
     """
@@ -145,7 +147,10 @@ def one_question(number: int, question: str) -> None:
 
 
 def ask_again(run: Run, drawn: Drawn, chosen: Sequence[str]) -> None:
-    """Draw the link that asks a question of a run on Compare, with these methods as lanes."""
+    """Draw the link that asks a question of a run on Compare.
+
+    Its lanes are these methods.
+    """
     link = {"q": drawn.question.text, "lane": list(chosen)} | drawn.address.parameters
     link |= {"e": list(drawn.question.entities), "a": list(drawn.question.answers)} | (
         {} if run.spec["model"] else {"llm": "0"}

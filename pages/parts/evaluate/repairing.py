@@ -56,7 +56,10 @@ def repairs(results: Summary) -> None:
 
 
 def _line(run: Run, found: LineRepairs, names: dict[str, Called]) -> None:
-    """Draw the losses of one method and the changes that recover some of them, best first."""
+    """Draw one method's losses, and changes that recover some.
+
+    The best change comes first.
+    """
     with st.container(border=True, gap="small"):
         first, *rest = found.sentences(str(names[found.instance]))
         st.markdown(f"**{plain(first)}**")

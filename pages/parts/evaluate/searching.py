@@ -55,7 +55,10 @@ MEASURED = tr(
 
 
 def show_search() -> None:
-    """Draw the form, and the search that the address names, else the last one of this session."""
+    """Draw the form, and a search.
+
+    It is the search that the address names, else the last one of this session.
+    """
     write(
         "Operators can be put together in very many ways. Say how much a question may cost, and "
         "the ways are tried on a few questions; the best are then held against the published "
@@ -77,9 +80,9 @@ def show_search() -> None:
 
 
 def _send(options: dict[str, Any]) -> None:
-    """Start a search and write it into the address; show an error if that fails.
+    """Start a search and write it into the address.
 
-    A reload and other tabs find the search by the address.
+    An error is shown. A reload and other tabs find the search by the address.
     """
     st.query_params.pop(SEARCH, None)
     del session.search_last
@@ -214,9 +217,10 @@ def _kinds() -> list[str]:
 
 
 def _asking() -> tuple[list[str], int]:
-    """Draw and return the kinds of methods to try on documents, and the most calls of models.
+    """Draw and return the kinds of methods to try on documents.
 
-    0 calls means that no language model is asked.
+    The most calls of language models are returned too. 0 calls means that no language model is
+    asked.
     """
     if not st.toggle(
         tr("Ask language models too"), key="search_asks", persist_state="session", help=ASKED
@@ -344,9 +348,9 @@ def _judged(verdict: SearchVerdict) -> None:
 
 
 def _table(points: Sequence[Point], best: Sequence[Point], config) -> Point | None:
-    """Draw the lines that were tried, those of the front first, and return the selected one.
+    """Draw the lines that were tried, and return the selected one.
 
-    Without a selection it is the best one.
+    Lines of the front come first. Without a selection it is the best one.
     """
     order = [*best, *(point for point in points if point not in best)]
     rows = [
@@ -388,7 +392,10 @@ def _table(points: Sequence[Point], best: Sequence[Point], config) -> Point | No
 
 
 def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> None:
-    """Draw the form that saves a line, and a link to compare it with the best published one."""
+    """Draw the form that saves a line, and a link to Compare.
+
+    There it is compared with the best published line.
+    """
     config = planned.search.config
     st.markdown(
         tr("**Line {number}**: {words}", number=point.number, words=plain(point.line.words()))

@@ -23,12 +23,15 @@ MAX_LISTED = 20  # lost questions that are listed until the user asks for all
 
 
 def has_own(results: Summary) -> bool:
-    """Return whether the run has a method that is a program or a file of the user."""
+    """Return whether the run has a program or a file of the user."""
     return bool(own_instances(results))
 
 
 def why(results: Summary) -> None:
-    """Draw the tab: the start button, the progress, and the results for each such method."""
+    """Draw the tab.
+
+    It has the start button, the progress, and the results for each such method.
+    """
     run = results.run
     write(
         "Where did yours lose a question, and by what? Beside it is the row that found the most "
@@ -65,7 +68,10 @@ def _instance(found: WhyLost, names: dict[str, str]) -> None:
 
 
 def _question(one: Why, names: dict[str, str], key: str) -> None:
-    """Draw a lost question: its text, the cause, the nearest row, and a change that would help."""
+    """Draw a lost question with its cause.
+
+    The nearest row and a change that would help are shown too.
+    """
     common = ""
     if one.of:
         common = tr(

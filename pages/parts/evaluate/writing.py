@@ -87,8 +87,9 @@ def _form(on: Source) -> None:
 
 
 def _writer(recipe: Recipe) -> str:
-    """Return the model that writes, with the time it may take if that is known from earlier
-    replies.
+    """Return the model that writes, with the expected time.
+
+    The time is known only from earlier replies.
     """
     models = engine().models
     known = SavedReplies().measured(models.weights(ROLE))

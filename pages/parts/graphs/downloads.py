@@ -22,7 +22,10 @@ MOST = 3_000_000
 
 
 def download(graph: Any) -> None:
-    """Draw the choice of a format, the download button, and what the format leaves out."""
+    """Draw the choice of a format, and the download button.
+
+    A note names what the format leaves out.
+    """
     if graph.n_edges > MOST:
         st.caption(
             tr(
@@ -54,7 +57,10 @@ def download(graph: Any) -> None:
 
 
 def content(graph: Any, format: str, name: str) -> bytes:
-    """Return the file of a graph in a format; a zip archive if the format is several tables."""
+    """Return the file of a graph in a format.
+
+    It is a zip archive if the format has several tables.
+    """
     folder = temporary_folder()
     try:
         files = export(graph, format, folder / name)

@@ -57,9 +57,10 @@ def part(digest: str, _graph: Any) -> Overview:
 
 
 def picture_of(graph: Any, chosen: Overview, dark: bool) -> str:
-    """Return the picture as an HTML page that loads nothing and in which every name is text.
+    """Return the picture as an HTML page.
 
-    It is cached by the graph's digest and the words of its relations.
+    The page loads nothing, and every name in it is text. It is cached by the graph's digest and the
+    words of its relations.
     """
     return _drawn(graph.digest, graph.name, dict(table_of(graph.name)), dark, graph, chosen)
 

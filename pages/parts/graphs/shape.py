@@ -167,7 +167,10 @@ def charts(graph: Any) -> None:
 
 
 def _label(name: str) -> str:
-    """Return a relation's name for a chart, shortened and without tags that plotly would read."""
+    """Return a short relation name for a chart.
+
+    It has no tags that plotly would interpret.
+    """
     name = " ".join(name.split())
     name = name if len(name) <= 40 else "…" + name[-39:]
     return name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -83,7 +83,7 @@ def _begin(graph: Any) -> None:
 
 
 def _arrive(graph: Any) -> None:
-    """Walk to the entity of the address, if it is another than the present one."""
+    """Walk to the entity of the address, if it is another one."""
     wanted, been = st.query_params.get("entity"), trail(graph)
     if (
         not wanted
@@ -181,7 +181,10 @@ def _said(graph: Any, node: int) -> None:
 
 
 def _of_edges(graph: Any, edges: np.ndarray) -> dict[str, list]:
-    """Return the weights and descriptions of some edges, by column title, if the graph has them."""
+    """Return the weights and descriptions of some edges.
+
+    They are by column title, and only those that the graph has.
+    """
     table, heavy = graph.columns.edges, weights(graph)
     found: dict[str, list] = {tr("Weight"): heavy[edges].tolist()} if heavy is not None else {}
     if table is not None and table.has("description"):
@@ -192,7 +195,10 @@ def _of_edges(graph: Any, edges: np.ndarray) -> dict[str, list]:
 
 
 def _filter(graph: Any, step_codes: np.ndarray) -> int:
-    """Draw and return the choice of one relation and direction, with the number of its steps."""
+    """Draw and return the choice of one relation and direction.
+
+    Each has its number of steps.
+    """
     found, sizes = np.unique(step_codes, return_counts=True)
     words = {EVERY: tr("all relations · {step_codes:,} steps", step_codes=len(step_codes))}
     for step_code, size in sorted(

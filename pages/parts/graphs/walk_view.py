@@ -174,7 +174,10 @@ def _templates(folder: str) -> Any:
 
 
 def picture(graph: Any, part: Neighbourhood, dark: bool) -> str:
-    """Return the picture as an HTML page that loads nothing and in which every name is text."""
+    """Return the picture as an HTML page.
+
+    The page loads nothing, and every name in it is text.
+    """
     colours = DARK if dark else LIGHT
     net = network(colours)
     pairs = _pairs(graph, part)

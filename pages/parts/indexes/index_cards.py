@@ -111,7 +111,10 @@ def _card(graph: Any, one: Prepared) -> None:
 
 
 def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
-    """Return a line for each stored setting, and the build time of what is missing."""
+    """Return a line for each stored setting.
+
+    The build time of what is missing is added.
+    """
     if at_work and one.kind.adds:
         return []  # The index grows, and the progress bar shows how far it is.
     now, lines, by = time.time(), [], whose(OWNED_AS, key(graph, one.kind))
@@ -253,6 +256,9 @@ def _at_work(graph: Any) -> list[str]:
 
 @st.fragment(run_every=2.0)
 def _watch(graph: Any, shown: list[str]) -> None:
-    """Draw the page again when work was started or ended elsewhere, as in another tab."""
+    """Draw the page again when work was started or ended elsewhere.
+
+    That may be in another tab.
+    """
     if _at_work(graph) != shown:
         st.rerun()

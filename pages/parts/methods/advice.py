@@ -88,7 +88,10 @@ def advice_data(operator: Operator | None, question: Question) -> dict[str, Any]
 
 
 def _advice(opened: Any, question: Question) -> SizeAdvice:
-    """Return the suggestion, kept in the session as long as question and ratings stay the same."""
+    """Return the suggestion.
+
+    It is kept in the session as long as question and ratings stay the same.
+    """
     log = ratings(opened.digest)
     key = (opened.digest, question, len(log), log[-1].time if log else 0)
     known = session.advice

@@ -16,9 +16,10 @@ from pages.parts.shared.wording import tr
 def chooser(
     known: Mapping[str, Instance], models, current: str, key: str, answering: bool = True
 ) -> str | None:
-    """Draw the chooser and return the id of the method that was chosen in this run, else None.
+    """Draw the chooser, and return the id of the chosen method.
 
-    Each method is drawn with its operators as small blocks, in the colours of the page Build.
+    None if no method was chosen in this run. Each method is drawn with its operators as small
+    blocks, in the colours of the page Build.
 
     Parameters
     ----------

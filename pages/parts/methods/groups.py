@@ -40,7 +40,7 @@ def options(known: Mapping[str, Instance]) -> dict[str, str]:
 
 
 def label(instance: Instance) -> str:
-    """Return the label of a method, the paper's own name, and its line in words."""
+    """Return the label of a method, its number, and its line in words."""
     return " · ".join(filter(None, (tr(instance.label), instance.number, instance.line.words())))
 
 

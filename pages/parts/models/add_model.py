@@ -51,7 +51,10 @@ class Given:
 
 
 def add_model() -> None:
-    """Draw the search for servers, the form for one, and the instructions for a graphics card."""
+    """Draw the forms to add a model.
+
+    They are the search for servers, the form for one, and the instructions for a graphics card.
+    """
     st.subheader(tr("A server"))
     write(
         "Any server that speaks the OpenAI protocol: Ollama, LM Studio, llama.cpp, vLLM, or a "
@@ -307,7 +310,10 @@ def _choose() -> None:
 
 
 def _test(given: Given) -> None:
-    """Ask the server for a short reply, or whether it has the encoder or reranker."""
+    """Test a server.
+
+    A language model is asked for a short reply; of others only the list of models is read.
+    """
     if given.kind != "chat":
         if given.model not in list_models(given.url, given.variable, given.key or None):
             st.warning(

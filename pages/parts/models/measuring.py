@@ -21,7 +21,10 @@ def begin_measure(name: str) -> None:
 
 
 def measured(info: ModelInfo) -> None:
-    """Draw the measured abilities of a server, the progress, or a note that there are none."""
+    """Draw the measured abilities of a server, or the progress.
+
+    If there are none, a note says so.
+    """
     job = engine().jobs.get(f"measure-{info.name}")
     if job is not None and not (job.ended and job.status == DONE):
         working(job, f"measure-{info.name}", tr("Not measured to the end."))

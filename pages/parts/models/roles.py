@@ -29,7 +29,10 @@ ROLE_WORDS = {
 
 
 def choose_roles() -> None:
-    """Draw the choice of a model for each role; a choice is saved for the next start."""
+    """Draw the choice of a model for each role.
+
+    A choice is saved for the next start.
+    """
     registry, mine = engine().models, who().administrator
     declared = registry.declared()
     with st.container(border=True):

@@ -14,7 +14,7 @@ from pages.parts.shared.wording import tr
 
 
 def saved_vectors() -> None:
-    """Draw one line on the saved vectors and their use, and a fault if any."""
+    """Draw one line on the saved vectors, and a fault if any."""
     try:
         facts = vector_file().facts()
     except HopscopeError as error:
@@ -38,7 +38,10 @@ def saved_vectors() -> None:
 
 
 def sentence(facts: SavedTexts) -> str:
-    """Return a sentence on the saved vectors, their size, and the share of texts found."""
+    """Return a sentence on the saved vectors.
+
+    It has their size, and the share of texts that were found.
+    """
     if not facts.limit:
         return tr("Vectors of texts are not saved on disk, as HOPSCOPE_SAVED_VECTORS is 0.")
     begun = tr(

@@ -96,7 +96,10 @@ def _show_outcome(job: Job) -> None:
 
 
 def _show_reply(reply: Reply, seconds: float | None) -> None:
-    """Draw the facts of a reply: why it is empty or cut, its thought, and its cost."""
+    """Draw the facts of a reply.
+
+    They are why it is empty or cut, its thought, and its cost.
+    """
     if fault := reply.fault():
         st.text(fault)
     if reply.thought:

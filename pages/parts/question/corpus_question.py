@@ -22,9 +22,10 @@ from pages.parts.shared.wording import tr
 
 
 def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
-    """Return the question in the bar to the chosen corpus after these edits, ready to be run.
+    """Return the question in the bar to the chosen corpus.
 
-    A question of a set brings its gold passages with it. Raises what `Engine.ask` raises.
+    It has the given edits and is ready to be run. A question of a set brings its gold passages with
+    it. Raises what `Engine.ask` raises.
     """
     name, text = source().name, " ".join(session.question.split())
     known = known_question(text) or Question(text)
@@ -37,8 +38,9 @@ def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
 
 
 def prepared_corpus(name: str) -> Corpus:
-    """Return the corpus after its documents are split into passages, with a progress bar if that
-    takes long.
+    """Return the corpus after its documents are split into passages.
+
+    If that takes long, the progress is shown.
     """
     corpus = open_corpus(name)
     key = f"chunks-{name}-{corpus.digest}"
@@ -54,7 +56,10 @@ def prepared_corpus(name: str) -> Corpus:
 
 
 def facts() -> None:
-    """Draw the corpus, the known answers, which can be edited, and the number of gold passages."""
+    """Draw the corpus, the known answers, and the gold passages.
+
+    The answers can be edited. Of the gold passages the number is shown.
+    """
     corpus = result_of(lambda: open_corpus(source().name))
     if corpus is None:
         return

@@ -41,7 +41,10 @@ class Link:
 
     @property
     def empty(self) -> bool:
-        """True if the link names no question (not even an empty one), lanes, documents or case."""
+        """True if the link names nothing.
+
+        That is no question (not even an empty one), no lanes, no documents and no case.
+        """
         return (
             not self.typed
             and not self.question

@@ -43,7 +43,7 @@ def take(question: Question, asked_on: Source) -> None:
 
 
 def bar_state() -> tuple[str, bool, bool]:
-    """Return the state of the bar: the question, and the switches of model and reader."""
+    """Return the state of the bar: question, model and reader."""
     return session.question, session.model, session.reader
 
 
@@ -78,8 +78,9 @@ def begin(text: str) -> None:
 
 
 def question_bar() -> bool:
-    """Draw the question box, the button Ask and the example questions; return whether Ask was
-    clicked.
+    """Draw the question bar, and return whether Ask was clicked.
+
+    It has the question box, the button Ask and the example questions.
     """
     first = source().examples
     st.text_input(
@@ -147,7 +148,10 @@ def _draw(known: Source, chosen: str) -> None:
 
 
 def suggest(error: HopscopeError) -> None:
-    """Draw an error about the question; for an unknown entity also the nearest names as buttons."""
+    """Draw an error about the question.
+
+    For an unknown entity, the nearest names are drawn as buttons.
+    """
     st.error(plain(str(error)))
     alternatives = getattr(error, "alternatives", ())
     if alternatives:

@@ -29,13 +29,19 @@ def asked() -> Source:
 
 
 def usual_sets(sets: Iterable[str]) -> list[str]:
-    """Return the set that is selected at first: the first development set, else the first set."""
+    """Return the set that is selected at first.
+
+    It is the first development set, else the first set.
+    """
     names = list(sets)
     return ([name for name in names if name.endswith("-dev")] or names)[:1]
 
 
 def no_questions(on: Source) -> None:
-    """Draw a note that a graph or corpus has no questions, with a link to add some."""
+    """Draw a note that a graph or corpus has no questions.
+
+    A link leads to where they are added.
+    """
     with st.container(border=True):
         st.info(
             tr(

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @contextmanager
 def shown_errors() -> Iterator[None]:
-    """Show an error of the block at this place of the page, and continue after the block."""
+    """Show an error of the block here, and continue after it."""
     try:
         yield
     except HopscopeError as error:
@@ -27,7 +27,10 @@ def shown_errors() -> Iterator[None]:
 
 
 def result_of(action: Callable[[], T]) -> T | None:
-    """Return the result of an action; show its error here and return None if it fails."""
+    """Return the result of an action.
+
+    If it fails, the error is shown here and None is returned.
+    """
     with shown_errors():
         return action()
     return None

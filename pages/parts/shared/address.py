@@ -39,11 +39,12 @@ def _component(name: str):
 
 
 def in_place(parameters: Mapping[str, Sequence[str] | str], page: str = "") -> None:
-    """Write query parameters into the browser's address, if it has none and is still at `page`.
+    """Write query parameters into the browser's address.
 
-    The present entry of the browser's history is replaced. Writes to `st.query_params` make a new
-    entry, so that Back would return to the same page. If Streamlit aborts the first run of a page,
-    it even makes that entry on the page before.
+    This is done only if the address has none and is still at `page`. The present entry of the
+    browser's history is replaced. Writes to `st.query_params` make a new entry, so that Back would
+    return to the same page. If Streamlit aborts the first run of a page, it even makes that entry
+    on the page before.
     """
     with st.container(key="address"):  # The style sheet gives this container no room.
         _component("address")(
@@ -52,13 +53,19 @@ def in_place(parameters: Mapping[str, Sequence[str] | str], page: str = "") -> N
 
 
 def ask_on_enter(label: str) -> None:
-    """Let Enter in the text box of this label press Ask, even if the text is unchanged."""
+    """Let Enter in the text box of this label press Ask.
+
+    It does so even if the text is unchanged.
+    """
     with st.container(key="enter"):  # without room, as above
         _component("enter")(key="on_enter", data={"label": label})
 
 
 def keep_wished() -> None:
-    """Keep the address with which a user came, in this browser tab, until the sign-in is done."""
+    """Keep the address with which a user came until the sign-in.
+
+    It is kept in this browser tab.
+    """
     _wished({"keep": True})
 
 

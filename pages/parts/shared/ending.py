@@ -20,12 +20,13 @@ _engines: list[Engine] = []  # the engine of this server, once a page was opened
 
 
 def end_soon(engine: Engine) -> None:
-    """Cancel running work when this process is told to end, and exit within `MOMENT` seconds.
+    """Cancel running work when this process is told to end.
 
-    Ctrl-C and SIGTERM tell it to end. Python waits for every thread of a pool before it runs other
-    exit code, and a model in the middle of a reply may take minutes. Files are written next to
-    their final place or in a transaction, so an exit in the middle loses nothing that was saved.
-    Without a running server, as in a test of a page, this does nothing.
+    It exits within `MOMENT` seconds. Ctrl-C and SIGTERM tell it to end. Python waits for every
+    thread of a pool before it runs other exit code, and a model in the middle of a reply may take
+    minutes. Files are written next to their final place or in a transaction, so an exit in the
+    middle loses nothing that was saved. Without a running server, as in a test of a page, this does
+    nothing.
     """
     if Runtime.exists() and type(Runtime.instance()) is Runtime:
         _engines.append(engine)

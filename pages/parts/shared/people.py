@@ -69,7 +69,10 @@ def admit(page: Callable[[], None]) -> None:
 
 
 def let_in() -> None:
-    """Make the visitor the current person of this run, or show the sign-in and end the run."""
+    """Make the visitor the current person of this run.
+
+    A visitor who may not see the page gets the sign-in, and the run ends.
+    """
     asked_of(visitor)
     context = get_script_run_ctx(suppress_warning=True)
     if context is not None:
@@ -103,7 +106,10 @@ def _providers() -> dict[str, str]:
 
 
 def signed() -> None:
-    """Draw the visitor's name and rights, and the button to sign out; nothing without sharing."""
+    """Draw the visitor's name and rights, and the button to sign out.
+
+    Nothing is drawn without sharing.
+    """
     if not shared():
         return
     person = who()

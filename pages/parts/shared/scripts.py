@@ -29,10 +29,10 @@ IMPORT = re.compile(r'^import \{[^}]*\} from "(\.[\w./-]+\.js)";\n', re.MULTILIN
 
 
 def joined(entry: Path) -> str:
-    """Return a module and all that it imports as one text, each module once, after its imports.
+    """Return a module and all its imports as one text.
 
-    Only the exports of `entry` remain. No two modules may declare the same name. The translated
-    texts come first.
+    Each module occurs once, after its imports. Only the exports of `entry` remain. No two modules
+    may declare the same name. The translated texts come first.
     """
     texts: dict[Path, str] = {}
 

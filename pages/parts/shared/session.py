@@ -96,7 +96,10 @@ def went_here() -> bool:
 
 
 def instances() -> dict[str, Instance]:
-    """Return the catalogue of methods; show the error and end the run if it cannot be read."""
+    """Return the catalogue of methods.
+
+    If it cannot be read, the error is shown and the run ends.
+    """
     try:
         return catalogue()
     except HopscopeError as error:

@@ -103,13 +103,19 @@ class Widget(Key[T]):
 
 
 class Made(Key[tuple[Hashable, T] | None]):
-    """Key of a value that is computed from something, and computed again when that changes."""
+    """Key of a value that is computed from something.
+
+    It is computed again when that changes.
+    """
 
     def __init__(self) -> None:
         super().__init__(None)
 
     def of(self, what: Hashable, make: Callable[[], T]) -> T:
-        """Return the value for `what`, computed by `make` if it is another one than before."""
+        """Return the value for `what`.
+
+        It is computed by `make` if `what` has changed.
+        """
         known = self.value
         if known is None or known[0] != what:
             known = self.value = (what, make())
@@ -148,7 +154,10 @@ class Cells(Keys[Any]):
 
 
 class Session:
-    """Keys of all pages; the comment above each says what it holds and who sets it."""
+    """Keys of all pages.
+
+    The comment above each says what it holds and who sets it.
+    """
 
     __slots__ = ()  # A misspelt attribute is an error.
 

@@ -89,7 +89,10 @@ def _graph() -> None:
 
 
 def _documents(name: str) -> None:
-    """Draw the size of the chosen corpus, and on pages about triples which graph they show."""
+    """Draw the size of the chosen corpus.
+
+    On pages about triples, the graph that they show is named.
+    """
     opened = result_of(lambda: open_corpus(name))
     if opened is not None:
         st.caption(
@@ -100,7 +103,10 @@ def _documents(name: str) -> None:
 
 
 def _begin_anew() -> None:
-    """Clear the question and its results after another graph or corpus was chosen by hand."""
+    """Clear the question after another source was chosen by hand.
+
+    Its results are cleared too.
+    """
     session.begin_anew()
     named = session.source.parameters if session.source not in (None, USUAL) else {}
     st.query_params.from_dict(named if session.page == USES_ADDRESS else {})

@@ -75,14 +75,17 @@ def _found(text: str) -> str:
 
 
 def noun(count: int, one: str, more: str) -> str:
-    """Return the noun for a number in the server's language: `one` or `more` in English."""
+    """Return the noun for a number in the server's language.
+
+    In English it is `one` or `more`.
+    """
     return catalogue().ngettext(one, more, count)
 
 
 def nouns(one: str, more: str) -> tuple[str, str]:
-    """Return the two forms of an English noun, for a later call of `many` or `noun`.
+    """Return the two forms of an English noun, marked for translation.
 
-    The call marks them for translation.
+    They are for a later call of `many` or `noun`. The call marks them for translation.
     """
     return one, more
 

@@ -47,13 +47,19 @@ def progress_bar(job: Job, key: str, text: str = "") -> None:
 
 
 def _whole(fraction: float) -> str:
-    """Return the percentage of the whole job, as a prefix of the text of its current part."""
+    """Return the percentage of the whole job as a prefix.
+
+    The text of its current part follows.
+    """
     return tr("{percent:.0f} % of all", percent=100 * min(1.0, fraction)) + "  ·  "
 
 
 @st.fragment(run_every=3.0)
 def begun_elsewhere(key: str) -> None:
-    """Draw the page again once work was started under that key, as in another tab."""
+    """Draw the page again once work was started under that key.
+
+    That may be in another tab.
+    """
     job = engine().evaluations.get(key)
     if job is not None and not job.ended:
         st.rerun()

@@ -36,7 +36,10 @@ WRITERS = {BY_MODEL: tr("a language model, checked"), BY_NAMES: tr("names in the
 
 
 def advice(corpus: Corpus) -> None:
-    """Draw the answer, the progress, or the expected cost with the button that starts the work."""
+    """Draw the answer, the progress, or the form.
+
+    The form has the expected cost and the start button.
+    """
     job, before = engine().evaluations.get(job_key(corpus.name)), saved_advice(corpus)
     at_work = job is not None and not job.ended
     current = before is not None and before.corpus == corpus.digest
@@ -122,9 +125,9 @@ def _kinds(found: Answer) -> None:
 
 
 def _roadmap(corpus: Corpus, found: Answer) -> None:
-    """Draw the questions of the paper's roadmap, and the method to which the answers lead.
+    """Draw the paper's roadmap.
 
-    The figures measured on these documents are added.
+    Its questions lead to a method. The figures measured on these documents are added.
     """
     caption(
         "The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked "

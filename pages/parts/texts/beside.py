@@ -45,7 +45,10 @@ SHARED, ALONE, LIGHT = "#2f6f9f", "#d9822b", "#9aa7b4"
 
 
 def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
-    """Draw the choice of another graph of these documents, and the differences of the two."""
+    """Draw the comparison with another graph of these documents.
+
+    The other graph is chosen first.
+    """
     known = (builds_of(corpus) | own_builds(corpus)).values()
     entities = (other for other in known if other.graph != "chunks" and other.id != one.id)
     others = {other.id: other for other in entities if status(corpus, other).serves}
@@ -128,7 +131,10 @@ def _figures(found: GraphDifference, one: Build, other: Build) -> None:
 
 
 def _picture(first: Graph, second: Graph, one: Build, other: Build) -> None:
-    """Draw both graphs side by side on one layout, with shared entities at the same position."""
+    """Draw both graphs side by side on one layout.
+
+    Shared entities have the same position.
+    """
     both = first.derived.once("beside", second.digest, lambda: union(first, second, DRAWN))
     if not both.names[0]:
         return
@@ -147,10 +153,10 @@ def _picture(first: Graph, second: Graph, one: Build, other: Build) -> None:
 
 
 def one_layout(both: Union, side: int, places: dict[int, Place]) -> go.Figure:
-    """Return the figure of one of two graphs (`side` 0 or 1) on their common layout.
+    """Return the figure of one of two graphs on their common layout.
 
-    It shows the shared parts, its own parts, and as rings the entities that only the other graph
-    has.
+    `side` is 0 or 1. It shows the shared parts, its own parts, and as rings the entities that only
+    the other graph has.
     """
     own, others = both.names[side], both.names[1 - side]
     alone = sorted(both.pairs[side] - both.pairs[1 - side])
@@ -197,14 +203,18 @@ def _points(
 
 
 def _way(x: float) -> str:
-    """Return the side of its point on which a name is written, within the picture."""
+    """Return the side of its point on which a name is written.
+
+    On that side, the name stays in the picture.
+    """
     return "right" if x < SIDE else "left" if x > 1 - SIDE else "center"
 
 
 def _has_room(place: Place, name: str, boxes: list[tuple[float, float, float]]) -> bool:
-    """Return whether a name at a point overlaps none of the `boxes` of other names.
+    """Return whether a name overlaps no other name.
 
-    A box is the middle, the height and half of the width. The name's box is added if there is room.
+    `boxes` are those of the other names. A box is the middle, the height and half of the width. The
+    name's box is added if there is room.
     """
     x, y, half = *place, len(name) * LETTER / 2
     x += {"right": half, "left": -half, "center": 0.0}[_way(x)]
@@ -322,7 +332,10 @@ def _questions(corpus: Corpus, one: Build, other: Build) -> None:
 
 
 def on_one_graph(row: Instance, *builds: Build) -> bool:
-    """Return whether a method starts at a graph of the kind of one of these builds."""
+    """Return whether a method starts at the graph of one of these builds.
+
+    A build of the same kind counts.
+    """
     first = row.line.operators[0]
     return isinstance(first, BuiltGraph) and first.build in {build.graph for build in builds} | {
         build.id for build in builds

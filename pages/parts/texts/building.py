@@ -39,7 +39,7 @@ COST_SECONDS = 600.0  # seconds after which the cost of a build is estimated aga
 
 
 def builds(corpus: Corpus) -> None:
-    """Draw the choice of a graph, its state, and the graph if it is built."""
+    """Draw the choice of a graph, its state, and the built graph."""
     one = changed_build(corpus, chosen_build(corpus))
     if one is None:
         return
@@ -61,7 +61,9 @@ def builds(corpus: Corpus) -> None:
 
 
 def card(corpus: Corpus, one: Build) -> bool:
-    """Draw the state of a graph, with the cost and a button to build it.
+    """Draw the state of a graph.
+
+    A graph that is not built has its cost and a button.
 
     Returns whether the graph is being built.
     """
@@ -121,7 +123,10 @@ def _state(corpus: Corpus, now: Status, job: Job | None) -> tuple[str, Colour, s
 
 
 def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
-    """Draw the expected cost of a build, and the button that starts it once the cost is known."""
+    """Draw the expected cost of a build, and the start button.
+
+    The button is drawn once the cost is known.
+    """
     came = ships(corpus, now.build)
     if came is not None:
         write("{words}. Opening it makes vectors, and asks no language model.", words=came.words())
@@ -164,7 +169,10 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
 
 
 def _gaps(corpus: Corpus, now: Status) -> None:
-    """Draw how many replies the graph lacks, and the button that asks for them again."""
+    """Draw the number of missing replies, and a button.
+
+    The button asks for them again.
+    """
     unreadable = _unreadable(now)
     st.warning(
         tr(
@@ -206,7 +214,7 @@ def _reads(one: Build) -> bool:
 
 
 def _absent(one: Build, complete: bool) -> list[str]:
-    """Return how to get the models that a build needs and that are not installed.
+    """Return how to get the missing models of a build.
 
     Language models are not needed if all their replies are `complete`.
     """
@@ -226,7 +234,10 @@ def _counting(corpus: Corpus, one: Build) -> Job:
 
 @st.fragment(run_every=0.4)
 def counted(job: Job) -> None:
-    """Draw the progress of an estimate of cost, and draw the page again at its end."""
+    """Draw the progress of a cost estimate.
+
+    The page is drawn again at its end.
+    """
     if job.ended or job.wait(0.3):
         st.rerun()
     caption(":material/hourglass_empty: Counting what is to be read …")
@@ -251,7 +262,10 @@ def start(corpus: Corpus, one: Build, cap: Cap | None = None) -> Job:
 
 
 def at_work(corpus: Corpus) -> bool:
-    """Return whether a graph of the corpus is being built, also one by a user's own line."""
+    """Return whether a graph of the corpus is being built.
+
+    A build by a user's own line counts.
+    """
     return any(not job.ended for job in engine().preparing.of(_key(corpus)))
 
 
@@ -265,14 +279,20 @@ def _key(corpus: Corpus, one: Build | None = None) -> str:
 
 @st.fragment(run_every=2.0)
 def _watch(corpus: Corpus, one: Build, shown: bool) -> None:
-    """Draw the page again when this build was started or ended elsewhere, as in another tab."""
+    """Draw the page again when this build was started or ended elsewhere.
+
+    That may be in another tab.
+    """
     job = engine().preparing.get(_key(corpus, one))
     if (job is not None and not job.ended) != shown:
         st.rerun()
 
 
 def _facts(now: Status) -> None:
-    """Draw the report of a build: time, language model, and what could not be read."""
+    """Draw the report of a build.
+
+    It has the time, the language model, and what could not be read.
+    """
     counts, used = now.report.get("counts", {}), now.report.get("usage", {})
     took, came = sum(now.report.get("seconds", {}).values()), now.report.get("shipped")
     parts = [

@@ -17,7 +17,10 @@ from pages.parts.shared.wording import tr
 
 
 def building_cost(corpus: Corpus, now: Status) -> None:
-    """Draw the steps of a build as a table, and the costs of all built graphs."""
+    """Draw the steps of a build, and the costs of all graphs.
+
+    The steps are a table, the costs two pictures.
+    """
     steps = step_costs(now.report)
     if not steps:  # The graph was built by an earlier version.
         return
@@ -56,7 +59,10 @@ def building_cost(corpus: Corpus, now: Status) -> None:
 
 
 def _all(corpus: Corpus) -> Costs:
-    """Return the steps of every graph that is built of the present documents, by title."""
+    """Return the steps of every built graph, by title.
+
+    Only graphs of the present documents count.
+    """
     known = [
         status(corpus, one) for one in (*builds_of(corpus).values(), *own_builds(corpus).values())
     ]

@@ -78,7 +78,10 @@ def ask_about(name: str) -> None:
 
 
 def _asked(name: str) -> None:
-    """Choose this corpus in the sidebar, and clear a question that was asked of another source."""
+    """Choose this corpus in the sidebar.
+
+    A question that was asked of another source is cleared.
+    """
     if chosen() != CorpusSource(name):
         session.source_wanted = CorpusSource(name)
         session.begin_anew()
@@ -91,9 +94,10 @@ def opened(name: str) -> Corpus | None:
 
 
 def awaited(key: str, work: Any, words: str, again: bool = True) -> Any | None:
-    """Return the result of a job, with a progress bar and a cancel button if it takes long.
+    """Return the result of a job.
 
-    If it fails or is cancelled, that is shown and None is returned.
+    If it takes long, the progress and a cancel button are shown. If it fails or is cancelled, that
+    is shown and None is returned.
 
     Parameters
     ----------

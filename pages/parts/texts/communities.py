@@ -24,7 +24,10 @@ MEMBERS = 25  # entities on one page
 
 
 def communities(graph: Graph) -> None:
-    """Draw the way down, the map of the communities within, and the open community's report."""
+    """Draw the communities of a graph.
+
+    They are the way down, the map of the next level, and the report of the open community.
+    """
     table = graph.columns.tables()["communities"]
     way = way_down(graph)
     _way(graph, table, way)

@@ -158,9 +158,10 @@ def _one(corpus: Corpus, id: str) -> None:
 
 
 def _cut(corpus: Corpus, row: int | None = None) -> Table | None:
-    """Return the passages of the corpus, or of the document in a row, split as in builds.
+    """Return the passages of the corpus, or of one document.
 
-    If that fails, the error is shown and None is returned.
+    They are split as in builds. `row` is that of the document. If that fails, the error is shown
+    and None is returned.
     """
     cutter = chosen("chunks").line.operators[0]
     assert isinstance(cutter, Chunker)

@@ -116,7 +116,10 @@ def _way(graph: Graph) -> None:
 
 
 def _neighbours(graph: Graph, node: int) -> None:
-    """Draw the relations of an entity, heaviest first; a click goes to the other entity."""
+    """Draw the relations of an entity, heaviest first.
+
+    A click goes to the other entity.
+    """
     neighbours, edges, forward = graph.steps(node)
     if not len(edges):
         caption("It is related to nothing else.")

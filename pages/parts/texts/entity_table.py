@@ -16,7 +16,10 @@ SHOWN = 160  # most characters of a description
 
 
 def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
-    """Draw some nodes as a table; `name` tells it from other tables of the graph."""
+    """Draw some nodes as a table.
+
+    `name` tells it from other tables of the graph.
+    """
     chunk_lists, bare = chunks_of(graph, "nodes"), of_chunks(graph)
 
     columns = {

@@ -128,7 +128,10 @@ def _relations(graph: Graph, adds: ChunkAdds) -> None:
 
 
 def _growing(graph: Graph, growth: Growth, row: int) -> None:
-    """Draw the entities with most relations as they appear, and the counts after each passage."""
+    """Draw the growth of the graph.
+
+    It shows the entities with most relations as they appear, and the counts after each passage.
+    """
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.markdown(tr("**The graph growing**"))

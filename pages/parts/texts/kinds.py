@@ -236,7 +236,10 @@ def _ready(kinds: list[str]) -> str:
 
 
 def _words(some: list[Build]) -> list[tuple[str, str]]:
-    """Return the label of each build among others of its kind, with a line on it."""
+    """Return the label of each build and a line on it.
+
+    Labels tell builds of one kind apart.
+    """
     if some[0].graph.startswith("tree"):
         who = WRITERS
     elif some[0].graph == "links":
@@ -253,6 +256,9 @@ def _words(some: list[Build]) -> list[tuple[str, str]]:
 
 
 def _called(one: Build, words: str, line: str) -> tuple[str, str]:
-    """Return the label and the line, with the model added if it is not the build's own."""
+    """Return the label and the line of a build.
+
+    The model is added if it is not the build's own.
+    """
     model = one.id.partition(BY)[2]
     return (f"{words} ({model})", line) if model else (words, line)

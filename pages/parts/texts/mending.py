@@ -43,7 +43,7 @@ COMPARED_HERE = 100_000  # most entities whose names are compared while the page
 
 @dataclass(frozen=True)
 class Mending:
-    """A graph of documents on the page, with the merges that are saved for the documents.
+    """A graph of documents on the page, with the saved merges.
 
     Attributes
     ----------
@@ -78,9 +78,9 @@ class Mending:
 def mended(
     corpus: Corpus, one: Build, graph: Graph, again: Callable[[Corpus, Build], object]
 ) -> Graph:
-    """Draw the suggestions and merges of a graph with entities, and return the merged graph.
+    """Draw the suggestions and merges, and return the merged graph.
 
-    `again` starts a new build of the graph.
+    A graph without entities is returned as it is. `again` starts a new build of the graph.
     """
     table = graph.columns.nodes
     if table is None or table.has("level") or not graph.n_nodes:
@@ -113,7 +113,10 @@ def mended(
 
 
 def _build_anew(on: Mending, again: Callable[[], object]) -> None:
-    """Draw the button that builds the graph again, if names were marked since its build."""
+    """Draw the button that builds the graph again.
+
+    It is drawn if names were marked since the build.
+    """
     known = status(on.corpus, on.build)
     if known.renamed:
         wait = tr("It is being built.") if being_built(on.corpus, on.build) else ""
@@ -125,7 +128,10 @@ def _build_anew(on: Mending, again: Callable[[], object]) -> None:
 
 
 def _joined(on: Mending, merges: NameMerges) -> None:
-    """Draw the names that the build merged, each with a button that rejects the merge."""
+    """Draw the names that the build merged.
+
+    Each has a button that rejects the merge.
+    """
     st.markdown(tr("**{names} joined by the build**", names=many(merges.made_in_all, "name")))
     for place, row in enumerate(merges.made[: on.most]):
         names = (row.name, row.into)
@@ -150,7 +156,10 @@ def _joined(on: Mending, merges: NameMerges) -> None:
 
 
 def _nearly(on: Mending, merges: NameMerges) -> None:
-    """Draw names that may be one of several names of the same document, with a button for each."""
+    """Draw names that may be one of several others.
+
+    The others are of the same document. There is a button for each.
+    """
     here = lambda row: [
         into
         for into in row.candidates
@@ -195,7 +204,10 @@ def _where(row: NameMerge | NearMerge) -> str:
 
 
 def _suggestions(on: Mending) -> None:
-    """Draw pairs that may be the same, each with buttons to merge or reject it."""
+    """Draw pairs that may be the same.
+
+    Each has buttons to merge or reject it.
+    """
     if on.graph.n_nodes > COMPARED_HERE:
         how = tr(
             "{compared_here:,} entities: python -m core corpus mend {corpus} lists what may be "
@@ -303,9 +315,9 @@ def _merges(on: Mending) -> None:
 
 
 def _refusals(on: Mending, merges: NameMerges) -> None:
-    """Draw the pairs marked as not the same, each with a button that undoes the mark.
+    """Draw the pairs marked as not the same.
 
-    Pairs in the list of the build's merges are left out.
+    Each has a button that undoes the mark. Pairs in the list of the build's merges are left out.
     """
     listed = {pair(row.name, row.into) for row in merges.made[: on.most]}
     refused = [names for names in on.mends.refused if names not in listed]
@@ -322,7 +334,10 @@ def _refusals(on: Mending, merges: NameMerges) -> None:
 
 
 def _before_and_after(on: Mending) -> None:
-    """Draw the form that evaluates a question set on the graph before and after the merges."""
+    """Draw the form that evaluates the merges.
+
+    A question set is asked on the graph before and after them.
+    """
     if not on.mends.edits:
         return
     lines, sets = _lines(on.build), on.corpus.sets
@@ -374,7 +389,10 @@ def _before_and_after(on: Mending) -> None:
 
 
 def _lines(one: Build) -> dict[str, Instance]:
-    """Return the methods on this kind of graph; for a user's own line, on this very graph."""
+    """Return the methods on this kind of graph.
+
+    For a user's own line, they are put on this very graph.
+    """
     found = {
         key: line for key, line in instances().items() if build_of(line.line) in (one.graph, one.id)
     }

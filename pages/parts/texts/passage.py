@@ -21,9 +21,9 @@ LONGEST = 6000  # most characters of a passage that are shown
 
 
 def passage(chunks: Table, row: int, *names: str) -> None:
-    """Draw a passage in a frame: its document and position, and its text with names marked.
+    """Draw a passage in a frame, with names marked.
 
-    Sentences without a name are paler.
+    Its document and position come first. Sentences without a name are paler.
     """
     with st.container(border=True):
         st.html(f"{_head(chunks, row)}<div>{marked(chunks.text('text', row), *names)}</div>")
@@ -69,9 +69,10 @@ def _disjoint(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def pattern(name: str) -> re.Pattern[str]:
-    """Return a pattern that finds a name, whatever its case and the white space between its words.
+    """Return a pattern that finds a name.
 
-    A name that begins or ends with an ASCII letter or digit is found as a whole word there.
+    Case, and the white space between its words, do not matter. A name that begins or ends with an
+    ASCII letter or digit is found as a whole word there.
     """
     words = r"\s+".join(re.escape(word) for word in name.split())
     before = r"(?<!\w)" if name.strip()[:1].isascii() and name.strip()[:1].isalnum() else ""
@@ -91,7 +92,10 @@ def _with_marks(text: str, start: int, end: int, spans: list[tuple[int, int]]) -
 
 
 def where(chunks: Table, row: int) -> tuple[str, str]:
-    """Return the title of a passage's document, and the position of the passage in words."""
+    """Return the title of a passage's document, and its position.
+
+    The position is in words.
+    """
     document, id = chunks.text("document", row), chunks.text("id", row)
     number = id.removeprefix(document).removeprefix("#")
     parts = [

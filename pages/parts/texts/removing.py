@@ -47,7 +47,10 @@ def _remove(corpus: Corpus) -> None:
 
 
 def remove_document(corpus: Corpus, id: str) -> None:
-    """Draw the button that removes one document of a user's own corpus after a confirmation."""
+    """Draw the button that removes one document.
+
+    The corpus is a user's own. A confirmation comes first.
+    """
     if not corpus.own or len(corpus) < 2:
         return
     ask_first(
