@@ -148,10 +148,10 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
 
 
 def restore(known: dict[str, Instance]) -> Bench:
-    """Return the editor of this session.
+    """Return the editor of this session, after loading what the address names.
 
-    The line or method that the address names is loaded first. The address is loaded only if the
-    user went to it. Otherwise it may be older than the line.
+    A line or method of the address is loaded only if the user went to it. Otherwise the address may
+    be older than the line.
     """
     fresh = session.bench is None
     bench = session.bench = session.bench or Bench()

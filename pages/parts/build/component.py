@@ -1,4 +1,4 @@
-"""Browser component that draws a line as blocks (assets/bricks)."""
+"""Browser component that draws a line as blocks, one per operator (assets/bricks)."""
 
 from __future__ import annotations
 

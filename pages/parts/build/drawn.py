@@ -1,6 +1,7 @@
-"""Data of a drawn line: blocks and slots, the palette of fitting operators, and a form.
+"""Data of a drawn line: its blocks (bricks) and slots, a palette, and a form.
 
-The form is that of the selected block.
+The palette has the operators that fit at the selected position. The form is that of the selected
+block.
 """
 
 from __future__ import annotations

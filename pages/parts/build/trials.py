@@ -169,8 +169,8 @@ def _start(
 ) -> None:
     """Start the job of the line now and the line before.
 
-    Each is run as far as it may be without a click on Run. Raises HopscopeError if the question
-    cannot be asked.
+    Each is run as far as it may be; after a click on Run (`pressed`) that is to the end. Raises
+    HopscopeError if the question cannot be asked.
     """
     on = source()
     question = known_question(typed.text) or typed

@@ -42,10 +42,10 @@ class Shown:
     case: Case | None = None
 
     def on(self, asked: Ask) -> Comparison:
-        """Return the comparison, on the graph that is asked now.
+        """Return the comparison on the graph that is asked now.
 
-        Only the comparison of a case is put on another graph. This is done only if it was made on
-        that graph. Raises HopscopeError.
+        A case has only a part of its graph. The whole graph is attached if the case was made on it.
+        Raises HopscopeError.
         """
         if self.case is None:
             return self.comparison

@@ -82,7 +82,7 @@ def show_search() -> None:
 def _send(options: dict[str, Any]) -> None:
     """Start a search and write it into the address.
 
-    An error is shown. A reload and other tabs find the search by the address.
+    If that fails, the error is shown. A reload and other tabs find the search by the address.
     """
     st.query_params.pop(SEARCH, None)
     del session.search_last

@@ -62,8 +62,8 @@ def around_one(graph: Any) -> Any | None:
 def further(graph: Any) -> None:
     """Draw the button that fetches the present entity's neighbourhood.
 
-    The present entity is the one to which the user walked. Nothing is drawn if it is the one that
-    is shown.
+    The present entity is the one to which the user walked. Nothing is drawn if its neighbourhood is
+    shown already.
     """
     been = trail(graph) if graph.fetched is not None else []
     name = graph.node_name(been[-1]) if been else ""

@@ -67,7 +67,7 @@ def near(graph: Any, question: Question, cancelled: Callable[[], None]) -> Any:
 def fetched_text(comparison: Comparison) -> str:
     """Return a sentence on what was fetched for a comparison.
 
-    It names what was left out, too. It works for saved comparisons too. Empty for other graphs.
+    It names what was left out. It works for saved comparisons too. Empty for other graphs.
     """
     if comparison.graph.fetched is not None:
         return comparison.graph.fetched.text

@@ -85,7 +85,7 @@ def noun(count: int, one: str, more: str) -> str:
 def nouns(one: str, more: str) -> tuple[str, str]:
     """Return the two forms of an English noun, marked for translation.
 
-    They are for a later call of `many` or `noun`. The call marks them for translation.
+    They are for a later call of `many` or `noun`.
     """
     return one, more
 

@@ -203,9 +203,9 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
 
 
 def _writer(corpus: Corpus, before: Advice | None) -> str:
-    """Draw and return who makes the questions, if a language model is installed.
+    """Draw and return who makes the questions.
 
-    The earlier choice is selected at first.
+    Without a language model, names in the texts are used. The earlier choice is selected at first.
     """
     if usual_writer(engine().models) != BY_MODEL:
         return BY_NAMES
