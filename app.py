@@ -1,4 +1,7 @@
-"""What `streamlit run app.py` starts: the server, which asks at its door who may come in. `main.py` is what it shows."""
+"""Entry point of `streamlit run app.py`: the web server with its access control.
+
+It serves the pages of `main.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hopscope in the browser: page set-up, navigation, the shared sidebar. Started by app.py."""
+"""Script of the web app: page settings, navigation and the sidebar. It is started by app.py."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ let_in()
 if shared() and st.user.get("is_logged_in"):
     go_to_wished([one.url_path for one in PAGES])
 leave_all_but(page.url_path or "compare")
-if result_of(lambda: sidebar() or True) is None:  # a folder of another user
+if result_of(lambda: sidebar() or True) is None:  # such as a folder of another user
     st.stop()
 try:
     page.run()
-finally:  # afterwards, so that the first page does not wait for it
+finally:  # after the page, so that the first page does not wait for the models
     engine().jobs.run("warm", lambda job: engine().warm())
     engine().housekeeping.start()

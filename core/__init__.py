@@ -1,10 +1,14 @@
-"""Hopscope's engine: graphs, models, operators, instances, and the runs that join them. Imports nothing heavy."""
+"""Engine of Hopscope: graphs, models, operators, methods and their runs.
+
+The import of this package loads nothing heavy.
+"""
 
 import os
 
 __version__ = "0.9.0"
 
-# Before any library with OpenMP is loaded: threads that wait sleep, rather than take the processor from those that work.
+# Waiting OpenMP threads sleep and leave the processor to those that work. It is read when a
+# library with OpenMP is loaded, so it is set first.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from core.io.quiet import keep_quiet

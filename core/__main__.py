@@ -1,11 +1,13 @@
-"""`python -m core`: the command line."""
+"""Entry point of `python -m core`, the command line."""
 
 import sys
 
 
 def begin() -> int:
-    """Run the command that this process was started with; the exit code. What it needs is loaded here, so that Ctrl-C meanwhile is said as
-    it is later on."""
+    """Run the command of this process and return its exit code.
+
+    The imports are inside the function, so that Ctrl-C during them gives the same message as later.
+    """
     try:
         from core.cli import main
         from core.io.console import keep_printable
@@ -14,7 +16,7 @@ def begin() -> int:
 
         keep_printable()
         keep_private()
-        asked_of(lambda: OPERATOR)  # whoever may run commands on this computer
+        asked_of(lambda: OPERATOR)  # Whoever can run commands on this computer may do everything.
         return main()
     except KeyboardInterrupt:
         print("hopscope: Interrupted.", file=sys.stderr)

@@ -1,6 +1,6 @@
-"""The same jobs without a browser: one command a module of `core/commands`.
+"""Command line: the work of the app without a browser, one module of `core/commands` per command.
 
-Exit codes: 0 all went well; 1 a lane failed or a model was missing; 2 the input was wrong; 130 interrupted.
+Exit codes: 0 success; 1 a lane failed or a model was missing; 2 wrong input; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -49,7 +49,13 @@ COMMANDS = (
 
 
 def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | None = None) -> int:
-    """Run one command, in the environment of `engine()` where it needs one (default: an engine of its own); the exit code."""
+    """Run one command and return its exit code.
+
+    Parameters
+    ----------
+    arguments : of the command line; default: those of the process.
+    engine : opens the engine if the command needs one; default: a new engine, closed at the end.
+    """
     given = sys.argv[1:] if arguments is None else arguments
     options = parser([name for name in COMMANDS if name in given[:1]] or COMMANDS).parse_args(given)
     with ExitStack() as opened:
@@ -63,7 +69,8 @@ def _run(options: argparse.Namespace) -> int:
         warn(filter(None, [cannot_save()]))
         code = options.run(options)
         if sys.stdout is not None:  # it may be closed
-            sys.stdout.flush()  # what goes wrong with it is said here, and not at the end of the process
+            # A failure to write is caught here, not at the exit of the interpreter.
+            sys.stdout.flush()
         return code
     except (BadInput, BadParameter, UnknownEntity, StoreError) as error:
         return _complain(error, WRONG)
@@ -79,13 +86,16 @@ def _run(options: argparse.Namespace) -> int:
             if error.filename is None:
                 raise
             return _complain(f"{error.filename} cannot be used: {error.strerror}.", FAILED)
-        # what is still to be printed would fail again
+        # The rest of the output would fail again, so it is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _complain("What is printed cannot be written: the disk is full.", FAILED)
 
 
 def parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
-    """The grammar of these commands; only their modules are loaded, with all that they import."""
+    """Return the parser of the given commands.
+
+    Only the modules of these commands are imported, as imports take time.
+    """
     top = argparse.ArgumentParser(
         prog="python -m core", description="Explore how graph retrievers find their answers."
     )
@@ -97,7 +107,8 @@ def parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
 
 
 def _engine() -> Engine:
-    from core.engine import Engine  # takes half a second, which most commands need not wait for
+    # The import takes half a second, and most commands need no engine.
+    from core.engine import Engine
 
     return Engine()
 

@@ -1,4 +1,4 @@
-"""What a run works with beside its graph and its question."""
+"""Environment of a run: its models, clock and other resources outside graph and question."""
 
 from __future__ import annotations
 
@@ -13,24 +13,33 @@ from core.types import Question
 
 
 def none_solved(digest: str) -> Sequence[Question]:
-    """Nobody has solved a question."""
+    """Default of `Environment.solved`: no question was solved."""
     return ()
 
 
 def none_built(corpus: Any, build: str, *_: Any) -> Any:
-    """Nothing was built of any corpus."""
+    """Default of `Environment.built`: there is no corpus, so it raises BadInput."""
     raise BadInput("There is no corpus here to stand on.")
 
 
 @dataclass(frozen=True)
 class Environment:
-    """Models, a person's own solved questions and a clock, made by whoever starts a run and handed down; nothing below looks for
-    one of its own. What is derived from a graph is kept on the graph (`core.runtime.derived`).
+    """Resources of a run, made by its caller and passed down to all operators.
 
-    `solved(digest)` gives the questions that the person has solved on the graph of that digest; `built(corpus, build, watch, make)` the
-    graph that a build made of a corpus, which raises StoreError where it is not built (see `core.comparison.built`); `encoding(graph,
-    encoder, of)` the job that makes vectors in the background, None where whoever needs some waits for all; `clock()` seconds from any
-    start.
+    No operator looks for resources of its own. Data derived from a graph is kept on the graph
+    (`core.runtime.derived`).
+
+    Attributes
+    ----------
+    models : encoders, rerankers and language models.
+    solved : `solved(digest)` returns the questions that the user has solved on the graph of that
+        digest.
+    built : `built(corpus, build, watch, make)` returns the graph that a build made of a corpus. It
+        raises StoreError if the graph is not built (see `core.comparison.built`).
+    encoding : `encoding(graph, encoder, of)` returns the job that encodes in the background. None
+        means
+        that a caller waits until all vectors are made.
+    clock : seconds since any fixed start.
     """
 
     models: Models

@@ -1,31 +1,43 @@
-"""The errors a person may see. Every message is one sentence that says what is wrong and, where possible, what to do."""
+"""Errors that a person may see.
+
+Every message is one sentence. It says what is wrong and, if possible, what to do.
+"""
 
 import difflib
 import errno
 import re
 from collections.abc import Iterable
 
-# Codes for a terminal, other control signs but blanks, and marks that turn the direction of text.
+# Terminal codes, control characters except white space, and marks of text direction.
 CONTROLS = re.compile(
     "\x1b\\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]"
 )
-MARKUP = re.compile("</?[A-Za-z!][^<>:]*>")  # IRIs, which have a colon, stay
+MARKUP = re.compile("</?[A-Za-z!][^<>:]*>")  # An IRI in angle brackets has a colon and stays.
 
 
 class HopscopeError(Exception):
-    """Base of all errors whose message is meant for a person."""
+    """Base class of all errors whose message is meant for a person."""
 
 
 class BadInput(HopscopeError):
-    """Something a person gave (a question, a file, a line of it) cannot be used."""
+    """An unusable input from a person.
+
+    Examples are a question, a file, or a row of it.
+    """
 
 
 class BadParameter(HopscopeError):
-    """An operator, instance or model was described with an unknown, missing or unfit parameter."""
+    """An unknown, missing or wrong parameter of an operator, method or model."""
 
 
 class UnknownEntity(HopscopeError):
-    """A name that is not in the graph; `alternatives` lists the nearest names, best first."""
+    """A name that is not in the graph.
+
+    Attributes
+    ----------
+    name : the name.
+    alternatives : the nearest names of the graph, best first.
+    """
 
     def __init__(self, name: str, alternatives: tuple[str, ...] = (), message: str = ""):
         self.name, self.alternatives = name, alternatives
@@ -34,42 +46,54 @@ class UnknownEntity(HopscopeError):
 
 
 class StoreError(HopscopeError):
-    """A graph store is missing, damaged, of another version, or just being built by another process."""
+    """A graph store that cannot be used.
+
+    It is missing, damaged, of another version, or being built by another process.
+    """
 
 
 class Unreadable(StoreError):
-    """Something that is stored is not damaged as far as is known: the system does not let it be read."""
+    """Stored data that the operating system does not let us read. It may not be damaged."""
 
 
 class ModelUnavailable(HopscopeError):
-    """A model that is not here; the message says how to get it."""
+    """A model that is not installed. The message says how to get it."""
 
 
 class ModelFailed(HopscopeError):
-    """A model that is here, or a server that should answer, failed while it was used."""
+    """A failure of an installed model or of a model server."""
 
 
 class NothingRead(ModelFailed):
-    """None of a model's replies could be read, so that there is nothing to go on from."""
+    """Replies of a model of which none could be parsed.
+
+    The work has nothing to go on with.
+    """
 
 
 class NotAllowed(HopscopeError):
-    """Where Hopscope is shared, somebody asked for what only the owner of a thing, or the administrator, may do."""
+    """An action that the current person may not do.
+
+    In a shared installation, only the owner of a thing or the administrator may do it.
+    """
 
 
 class RetrieverFailed(HopscopeError):
-    """A retriever of a person's own did not answer, or not as it should."""
+    """A user's own retriever that gave no reply or a malformed one."""
 
 
 class Cancelled(HopscopeError):
-    """The run was cancelled by a person."""
+    """A run that a person cancelled."""
 
     def __init__(self, message: str = "Cancelled."):
         super().__init__(message)
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Return whether the system refused to read a file, as with too many open files, which says nothing of its content."""
+    """Return whether the operating system refused to read a file.
+
+    An example is too many open files. Such an error says nothing about the content of the file.
+    """
     return (
         isinstance(error, OSError)
         and error.errno is not None
@@ -78,13 +102,13 @@ def is_refusal(error: BaseException) -> bool:
 
 
 def damage(what: str, error: Exception, instead: str) -> StoreError:
-    """Return what is wrong with something that is stored and could not be read.
+    """Return an error that describes stored data that could not be read.
 
     Parameters
     ----------
     what : the thing and its verb, such as “The graph in x is”.
-    error : what reading it raised.
-    instead : what to do where it is damaged.
+    error : the exception of the reader.
+    instead : advice for the case that it is damaged.
 
     >>> from core.errors import damage
     >>> print(damage("The graph in x is", ValueError("short"), "build it again"))
@@ -100,11 +124,13 @@ def damage(what: str, error: Exception, instead: str) -> StoreError:
     return StoreError(f"{what} damaged ({error}); {instead}.")
 
 
-LISTED_NAMES = 8  # of those that are known, where none is near
+LISTED_NAMES = 8  # known names that are listed if none is near
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """A sentence, with a space before it, that asks for the known word nearest to `word`, or lists some.
+    """Return a sentence that suggests the known word nearest to `word`, or lists some.
+
+    The sentence begins with a space.
 
     >>> from core.errors import nearest
     >>> nearest("beem", ["beam", "rank"]), nearest("x", map(str, range(40)))
@@ -123,13 +149,18 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def shorten(text: object, limit: int = 80) -> str:
-    """`text` on one line without control signs, cut to `limit` characters with an ellipsis."""
+    """Return a text on one line without control characters, cut to `limit` characters.
+
+    A cut is marked by an ellipsis.
+    """
     line = " ".join(CONTROLS.sub("", str(text)).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 def plain_words(text: str, limit: int = 80) -> str:
-    """What a server says, as `shorten` has it, without markup; empty for a page of it.
+    """Return a server's message on one short line without markup.
+
+    Empty for a whole HTML page.
 
     >>> from core.errors import plain_words
     >>> plain_words("Bad <b>query</b> at <http://x/a>"), plain_words("<html>Not found")

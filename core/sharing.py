@@ -1,8 +1,11 @@
-"""Who may change what, where several people share one Hopscope (HOPSCOPE_SHARED=1): things belong to who made them.
+"""Ownership in an installation that several people share (HOPSCOPE_SHARED=1).
 
-Whoever starts says who is asking: the app names the visitor of a page (`asked_of`), the command line is the administrator (`acting`), and
-a job works for the one who began it. What nobody is known for may be changed by the administrator alone. Where nothing is shared there is
-one person, who may do everything, and nothing is written down.
+Things belong to the person who made them. Only the owner and the administrator may change them.
+A thing without a known owner may be changed by the administrator alone.
+
+Entry points say for whom they work (`asked_of`): the app for the visitor of a page, the command
+line for the administrator. A job works for the person who started it (`acting`).
+Without sharing there is one person, who may do everything, and no owners are stored.
 """
 
 from __future__ import annotations
@@ -21,18 +24,25 @@ from core.errors import NotAllowed
 from core.io.home import home
 from core.io.rows import RowFile, Schema
 
-TABLE = "CREATE TABLE owners (kind TEXT NOT NULL, name TEXT NOT NULL, owner TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (kind, name))"
-# what cannot be read says so: nobody is taken for an owner unseen
+TABLE = (
+    "CREATE TABLE owners (kind TEXT NOT NULL, name TEXT NOT NULL, owner TEXT NOT NULL, "
+    "at REAL NOT NULL, PRIMARY KEY (kind, name))"
+)
+# A file that cannot be read raises an error. Otherwise things would seem to have no owner.
 SCHEMA = Schema("the owners", (TABLE,))
-VISIT = "visit "  # before the id of somebody who did not sign in; no email address holds a space
+# Prefix of the ids of visitors who did not sign in. No email address has a space.
+VISIT = "visit "
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
-# of other letters some are told apart by their case alone
+# Only ASCII letters: some other letters become equal to a different letter in lower case.
 _SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who asks: by the email address they signed in with, or by this visit; `id` is empty for nobody who could own a thing."""
+    """A person who uses Hopscope, known by an email address or by a visit.
+
+    `id` is empty for a person who cannot own a thing.
+    """
 
     id: str = ""
     administrator: bool = False
@@ -42,12 +52,14 @@ NOBODY, OPERATOR = Person(), Person(administrator=True)
 
 
 def shared() -> bool:
-    """Whether several people share this Hopscope."""
+    """Return whether several people share this installation."""
     return os.environ.get("HOPSCOPE_SHARED", "0") not in ("", "0")
 
 
 def signed_in(email: str) -> Person:
-    """The person with that email address, in whatever case it is written; nobody where it is none.
+    """Return the person with an email address; `NOBODY` if it is no email address.
+
+    Upper and lower case are the same.
 
     >>> from core.sharing import signed_in
     >>> signed_in("Ann@Example.com") == signed_in("ann@example.com")
@@ -58,7 +70,10 @@ def signed_in(email: str) -> Person:
 
 
 def visiting(token: str) -> Person:
-    """Somebody who did not sign in, known by what this visit alone knows."""
+    """Return the person of a visit without sign-in.
+
+    The person is known by the secret token of the visit.
+    """
     return Person(VISIT + sha256(token.encode()).hexdigest()[:16])
 
 
@@ -71,14 +86,17 @@ _acting: ContextVar[Person | None] = ContextVar("acting", default=None)
 
 
 def asked_of(who: Callable[[], Person]) -> None:
-    """From here on `who` says for whom this process works, wherever nobody is `acting`."""
+    """Set the function that returns the current person of this process.
+
+    It is used wherever no block of `acting` is active.
+    """
     global _asked
     _asked = who
 
 
 @contextmanager
 def acting(person: Person) -> Iterator[None]:
-    """What the block does is done for that person."""
+    """Do the work of a `with` block for that person."""
     token = _acting.set(person)
     try:
         yield
@@ -87,7 +105,10 @@ def acting(person: Person) -> Iterator[None]:
 
 
 def who() -> Person:
-    """For whom this is done; where nothing is shared, for the one person there is."""
+    """Return the person for whom the current work is done.
+
+    Without sharing it is the one person there is.
+    """
     if not shared():
         return OPERATOR
     person = _acting.get()
@@ -95,7 +116,7 @@ def who() -> Person:
 
 
 def owner(kind: str, name: str) -> str:
-    """The id of the person to whom a thing belongs; empty where that is nobody. Raises StoreError."""
+    """Return the id of the owner of a thing; empty if it has none. Raises StoreError."""
     if not _rows().file.exists():
         return ""
     found = _rows().query("SELECT owner FROM owners WHERE kind = ? AND name = ?", (kind, name))
@@ -103,9 +124,9 @@ def owner(kind: str, name: str) -> str:
 
 
 def made(kind: str, name: str) -> None:
-    """A thing was made, and belongs to who made it. Raises StoreError."""
+    """Record that a thing was made and belongs to the current person. Raises StoreError."""
     if not shared():
-        forget_owner(kind, name)  # whoever had one of that name
+        forget_owner(kind, name)  # An earlier thing of that name may have had an owner.
         return
     with _rows().writing() as database:
         database.execute(
@@ -114,14 +135,22 @@ def made(kind: str, name: str) -> None:
 
 
 def forget_owner(kind: str, name: str) -> None:
-    """A thing is no more, so that one of its name that is made later belongs to somebody else. Raises StoreError."""
+    """Remove the owner of a deleted thing.
+
+    A later thing of that name can have another owner.
+
+    Raises StoreError.
+    """
     if _rows().file.exists():
         with _rows().writing() as database:
             database.execute("DELETE FROM owners WHERE kind = ? AND name = ?", (kind, name))
 
 
 def why_not(kind: str, name: str) -> str:
-    """Why a thing may not be changed or deleted by who asks, in a sentence; empty where it may. Raises StoreError."""
+    """Return a sentence why the current person may not change or delete a thing.
+
+    It is empty if the person may. Raises StoreError.
+    """
     person = who()
     if person.administrator:
         return ""
@@ -130,23 +159,32 @@ def why_not(kind: str, name: str) -> str:
         return ""
     if not of:
         return f"This {kind} belongs to the administrator, who alone may change or delete it."
-    return f"This {kind} belongs to {called(of)}; only they and the administrator may change or delete it."
+    return (
+        f"This {kind} belongs to {called(of)}; "
+        "only they and the administrator may change or delete it."
+    )
 
 
 def check_may_change(kind: str, name: str) -> None:
-    """Raises NotAllowed where who asks may not change or delete a thing; StoreError."""
+    """Raise NotAllowed if the current person may not change or delete a thing.
+
+    Raises StoreError if the owners cannot be read.
+    """
     if sentence := why_not(kind, name):
         raise NotAllowed(sentence)
 
 
 def check_administrator(what: str) -> None:
-    """Raises NotAllowed where who asks is not the administrator, who alone may do `what`."""
+    """Raise NotAllowed if the current person is not the administrator.
+
+    `what` names the action in the message.
+    """
     if not who().administrator:
         raise NotAllowed(f"Where Hopscope is shared, only the administrator may {what}.")
 
 
 def called(id: str) -> str:
-    """The words for the owner of that id.
+    """Return the words for the owner of that id.
 
     >>> from core.sharing import called, visiting
     >>> called("ann@example.com"), called(visiting("a").id), called("")

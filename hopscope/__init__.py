@@ -1,13 +1,14 @@
-"""Hopscope in Python: compare retrievers on a question, evaluate them on many, bring graphs and documents.
+"""Public Python interface: compare and evaluate retrieval methods, add graphs and documents.
 
     import hopscope as hs
 
     found = hs.compare("who directed Inception", ["lego-12", "chain-ranking"], graph="metaqa")
-    found                    # in a notebook: the lanes as cards, with what they retrieved
+    found                    # in a notebook: one card per lane, with what it retrieved
     found["lego-12"].answers
     found.to_pandas()
 
-Every operator is an attribute, and operators make lines: `hs.PersonalizedPageRank(keep=500) >> hs.ShortestPaths()`.
+Every operator is an attribute of the package. Operators are joined to a method with `>>`:
+`hs.PersonalizedPageRank(keep=500) >> hs.ShortestPaths()`.
 """
 
 from __future__ import annotations
@@ -54,7 +55,10 @@ MODULES = ("bringing", "comparing", "evaluating", "adapters", "extending")
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, or an operator by its name; loaded when it is first used, as the command needs none of them."""
+    """Return a public name or an operator class, imported at its first use.
+
+    The command line imports this package and needs none of these names.
+    """
     if name in __all__:
         for module in MODULES:
             if hasattr(found := import_module(f"{__name__}.{module}"), name):

@@ -1,9 +1,9 @@
-"""Methods as retrievers of LangChain and LlamaIndex, and their retrievers as methods.
+"""Adapters between methods and the retrievers of LangChain and LlamaIndex, in both directions.
 
-    retriever = hs.to_langchain("hipporag", corpus="mine")            # the winner, in a chain of one's own
+    retriever = hs.to_langchain("hipporag", corpus="mine")            # a method as a retriever
     hs.compare("Who ...?", [hs.from_langchain(mine), "vanilla-rag"], corpus="mine")
 
-Neither library is needed unless it is used.
+Each library is imported only when its adapter is used.
 """
 
 from __future__ import annotations
@@ -17,19 +17,45 @@ from core.serving.calls import MAX_ITEMS, asked, source_of
 from hopscope.comparing import Method, instance_of
 from hopscope.session import engine, finished
 
-Found = list[
-    tuple[str, str, float | None, dict[str, Any]]
-]  # id, text, score, and what else is known
+# One tuple per item: id, text, score, metadata.
+Found = list[tuple[str, str, float | None, dict[str, Any]]]
 
 
 def retrieved(
     question: str, method: Method, graph: str = "", corpus: str = "", items: int = 10
 ) -> Found:
-    """What a method retrieves for a question, best first: `(id, text, score, metadata)`. Chunks where it finds any, else paths, else its
-    other hits. Raises HopscopeError where it fails.
+    """Return the items that one method retrieves for a question, best first.
 
+    The items are passages if the method finds any, else paths, else hits of another kind.
+
+    Parameters
+    ----------
+    question : str
+        The question in words.
+    method : Method
+        Any method that `compare` accepts.
+    graph, corpus : str
+        Name of the graph or of the corpus to search; at most one of them. Default: the graph of
+        MetaQA.
+    items : int
+        Most items to return, 1 to 50; other numbers are clipped to this range.
+
+    Returns
+    -------
+    list of tuple
+        `(id, text, score, metadata)` per item. A path has an empty id. The score is None if the
+        method ranks without scores.
+
+    Raises
+    ------
+    HopscopeError
+        If the question cannot be asked, or the method fails.
+
+    Examples
+    --------
     >>> from hopscope.adapters import retrieved
-    >>> [text for _, text, _, _ in retrieved("who directed Inception", "EgoNetwork(hops=1) >> ShortestPaths(hops=1)", items=1)]
+    >>> line = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
+    >>> [text for _, text, _, _ in retrieved("who directed Inception", line, items=1)]
     ['Inception -> release_year -> 2010']
     """
     source = source_of(graph, corpus)
@@ -56,13 +82,33 @@ def retrieved(
 
 
 def to_langchain(method: Method, *, graph: str = "", corpus: str = "", items: int = 10) -> Any:
-    """A retriever of LangChain that retrieves by any method of `compare`: documents with their ids and scores. Raises ImportError where
-    langchain-core is not installed."""
+    """Return a LangChain retriever that retrieves by a method of Hopscope.
+
+    Parameters
+    ----------
+    method : Method
+        Any method that `compare` accepts.
+    graph, corpus : str
+        Name of the graph or of the corpus to search; at most one of them. Default: the graph of
+        MetaQA.
+    items : int
+        Most documents per question, 1 to 50.
+
+    Returns
+    -------
+    BaseRetriever
+        Its documents have the ids of the passages. Their metadata holds the `score`.
+
+    Raises
+    ------
+    ImportError
+        If langchain-core is not installed.
+    """
     from langchain_core.documents import Document
     from langchain_core.retrievers import BaseRetriever
 
     class HopscopeRetriever(BaseRetriever):
-        """Retrieves by a method of Hopscope."""
+        """A LangChain retriever over a method of Hopscope."""
 
         def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
             found = retrieved(query, method, graph, corpus, items)
@@ -75,12 +121,33 @@ def to_langchain(method: Method, *, graph: str = "", corpus: str = "", items: in
 
 
 def to_llama_index(method: Method, *, graph: str = "", corpus: str = "", items: int = 10) -> Any:
-    """A retriever of LlamaIndex that retrieves by any method of `compare`. Raises ImportError where llama-index-core is not installed."""
+    """Return a LlamaIndex retriever that retrieves by a method of Hopscope.
+
+    Parameters
+    ----------
+    method : Method
+        Any method that `compare` accepts.
+    graph, corpus : str
+        Name of the graph or of the corpus to search; at most one of them. Default: the graph of
+        MetaQA.
+    items : int
+        Most nodes per question, 1 to 50.
+
+    Returns
+    -------
+    BaseRetriever
+        Its nodes have the ids and scores of the passages.
+
+    Raises
+    ------
+    ImportError
+        If llama-index-core is not installed.
+    """
     from llama_index.core.retrievers import BaseRetriever
     from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
     class HopscopeRetriever(BaseRetriever):
-        """Retrieves by a method of Hopscope."""
+        """A LlamaIndex retriever over a method of Hopscope."""
 
         def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
             found = retrieved(query_bundle.query_str, method, graph, corpus, items)
@@ -96,7 +163,20 @@ def to_llama_index(method: Method, *, graph: str = "", corpus: str = "", items: 
 def from_langchain(
     retriever: Any, name: str = "langchain"
 ) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """A retriever of LangChain as a method on documents: its documents are found in the corpus by their ids, else by their texts."""
+    """Return a method on documents that asks a LangChain retriever.
+
+    Parameters
+    ----------
+    retriever : BaseRetriever
+        Its documents are looked up in the corpus by their ids, else by their texts.
+    name : str
+        Name of the method in tables and lanes.
+
+    Returns
+    -------
+    callable
+        A method for `compare` and `evaluate`.
+    """
 
     def ask(request: Mapping[str, Any]) -> dict[str, Any]:
         found = retriever.invoke(request["question"])[: request["keep"]]
@@ -112,8 +192,20 @@ def from_langchain(
 def from_llama_index(
     retriever: Any, name: str = "llama_index"
 ) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """A retriever of LlamaIndex as a method on documents: its nodes are found in the corpus by the ids of their documents, else by their
-    texts."""
+    """Return a method on documents that asks a LlamaIndex retriever.
+
+    Parameters
+    ----------
+    retriever : BaseRetriever
+        Its nodes are looked up in the corpus by the ids of their documents, else by their texts.
+    name : str
+        Name of the method in tables and lanes.
+
+    Returns
+    -------
+    callable
+        A method for `compare` and `evaluate`.
+    """
 
     def ask(request: Mapping[str, Any]) -> dict[str, Any]:
         found = retriever.retrieve(request["question"])[: request["keep"]]

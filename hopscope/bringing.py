@@ -1,4 +1,4 @@
-"""Graphs and documents of one's own: brought, built, opened."""
+"""Functions that add a person's own graphs and documents, build graphs and open other indexes."""
 
 from __future__ import annotations
 
@@ -31,12 +31,36 @@ def graph(
     *,
     progress: bool = True,
 ) -> KnowledgeGraph:
-    """A graph of triples, or of one or more files in any format of docs/formats.md, saved under a name to be asked by. What of the files
-    was left out or guessed is in warnings. Raises BadInput, also for a name that is taken.
+    """Save a graph of triples under a name, by which it is asked afterwards.
 
+    Rows of the files that were left out or guessed are reported as Python warnings.
+
+    Parameters
+    ----------
+    triples : iterable of (head, relation, tail), or path, or list of paths
+        The triples themselves, or files in any format of docs/formats.md.
+    name : str
+        Name of the new graph.
+    progress : bool
+        Whether to draw a progress bar.
+
+    Returns
+    -------
+    KnowledgeGraph
+        The stored graph.
+
+    Raises
+    ------
+    BadInput
+        If the triples or files cannot be read, or the name is taken.
+
+    Examples
+    --------
     >>> import hopscope as hs
-    >>> towns = hs.graph([("Bern", "capital_of", "Switzerland"), ("Paris", "capital_of", "France")], "towns", progress=False)
-    >>> towns.n_nodes, hs.compare("what is Bern the capital of", graph="towns", progress=False)[0].answers[0]
+    >>> capitals = [("Bern", "capital_of", "Switzerland"), ("Paris", "capital_of", "France")]
+    >>> towns = hs.graph(capitals, "towns", progress=False)
+    >>> found = hs.compare("what is Bern the capital of", graph="towns", progress=False)
+    >>> towns.n_nodes, found[0].answers[0]
     (4, 'Switzerland')
     """
     files = _paths(triples)
@@ -51,7 +75,10 @@ def graph(
 
 
 def _paths(given: object) -> list[Path] | None:
-    """The files that are given; None where it is something else."""
+    """Return the given value as a list of files.
+
+    None if it is not made of paths.
+    """
     if isinstance(given, str | Path):
         return [Path(given)]
     if isinstance(given, Sequence) and given and all(isinstance(one, str | Path) for one in given):
@@ -66,12 +93,40 @@ def corpus(
     title: str = "",
     progress: bool = True,
 ) -> Corpus:
-    """The corpus of that name; with `documents` those are brought first: files, folders or zips in any format of docs/formats.md, or texts
-    by id. Files go into a corpus that is there, as with `corpus add`; texts make a new one. Raises BadInput.
+    """Open a corpus, and first add documents to it if some are given.
 
+    Files are added to a corpus that exists, as `hopscope corpus add` does. Texts by id always make
+    a new corpus. Notes on the files that were read are reported as Python warnings.
+
+    Parameters
+    ----------
+    name : str
+        Name of the corpus.
+    documents : path, list of paths, dict or None
+        Files, folders or zips in any format of docs/formats.md, or a dict of texts by document id.
+        None opens the corpus as it is.
+    title : str
+        Title of a new corpus.
+    progress : bool
+        Whether to draw a progress bar.
+
+    Returns
+    -------
+    Corpus
+        The corpus with all its documents.
+
+    Raises
+    ------
+    BadInput
+        If the documents cannot be read.
+
+    Examples
+    --------
     >>> import hopscope as hs
-    >>> notes = hs.corpus("notes", {"a": "Ada Lovelace wrote to Charles Babbage.", "b": "Babbage built an engine."})
-    >>> len(notes), hs.compare("Who built an engine?", "bm25", corpus="notes", progress=False)[0].hits["chunk"][0]["id"]
+    >>> texts = {"a": "Ada Lovelace wrote to Charles Babbage.", "b": "Babbage built an engine."}
+    >>> notes = hs.corpus("notes", texts)
+    >>> found = hs.compare("Who built an engine?", "bm25", corpus="notes", progress=False)
+    >>> len(notes), found[0].hits["chunk"][0]["id"]
     (2, 'b')
     """
     if documents is None:
@@ -92,11 +147,39 @@ def corpus(
 def build(
     corpus: str, graph: str = "rkg", extractor: str = "names", *, progress: bool = True
 ) -> KnowledgeGraph:
-    """A graph of a corpus: one of the kinds of docs/building-graphs.md, a build by its id, or a line of building operators. A language
-    model is asked only where `extractor` is "llm" or "described". Raises BadInput, ModelUnavailable.
+    """Build a graph of a corpus, or open it if it is built already.
 
+    A language model is asked only if `extractor` is "llm" or "described".
+
+    Parameters
+    ----------
+    corpus : str
+        Name of the corpus.
+    graph : str
+        A kind of graph of docs/building-graphs.md, the id of a build, or a line of building
+        operators.
+    extractor : str
+        How entities and relations are extracted, for a kind of graph.
+    progress : bool
+        Whether to draw a progress bar.
+
+    Returns
+    -------
+    KnowledgeGraph
+        The graph of the corpus.
+
+    Raises
+    ------
+    BadInput
+        If there is no such corpus or build.
+    ModelUnavailable
+        If the build needs a model that is not installed.
+
+    Examples
+    --------
     >>> import hopscope as hs
-    >>> _ = hs.corpus("letters", {"a": "Ada Lovelace wrote to Charles Babbage.", "b": "Charles Babbage met Ada Lovelace."})
+    >>> first = "Ada Lovelace wrote to Charles Babbage."
+    >>> _ = hs.corpus("letters", {"a": first, "b": "Charles Babbage met Ada Lovelace."})
     >>> sorted(hs.build("letters", progress=False).names([0, 1]))
     ['Ada Lovelace', 'Charles Babbage']
     """
@@ -106,8 +189,33 @@ def build(
 
 
 def open(path: str | Path, name: str, *, title: str = "", progress: bool = True) -> Corpus:
-    """A corpus made of the index of another tool (GraphRAG, LightRAG, ...; docs/corpora.md): its documents, and its graph with vectors.
-    What was left out is in warnings. Raises BadInput for a folder that is no such index."""
+    """Make a corpus of the index of another tool, such as GraphRAG or LightRAG.
+
+    The documents of the index become the corpus. Its graph and vectors become a graph of that
+    corpus. Parts that were left out are reported as Python warnings. The tools are listed in
+    docs/corpora.md.
+
+    Parameters
+    ----------
+    path : str or Path
+        Folder of the index.
+    name : str
+        Name of the new corpus.
+    title : str
+        Title of the new corpus.
+    progress : bool
+        Whether to draw a progress bar.
+
+    Returns
+    -------
+    Corpus
+        The new corpus.
+
+    Raises
+    ------
+    BadInput
+        If the folder is no index of a known tool.
+    """
     with Bar("Reading the index", progress) as watch:
         opened, taken = open_index(path, name, title, watch)
         build_graph(opened, find(build_of(taken.tool)), engine().models, watch)

@@ -1,4 +1,4 @@
-"""One question to several methods."""
+"""Comparison of several methods on one question."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "HopscopeError", "Lane", "compare", "methods"]
 Method = str | Instance | Line | Operator | Callable[[dict], Any]
-COLUMNS = ("method", "kind", "rank", "id", "text", "score")
+COLUMNS = ("method", "kind", "rank", "id", "text", "score")  # of `Comparison.rows`
 
 
 class Lane:
-    """What one method did with the question: a view on its part of `Comparison.data`."""
+    """Result of one method for the question; a view on its part of `Comparison.data`."""
 
     def __init__(self, data: dict[str, Any]):
         self.data = data
@@ -44,7 +44,12 @@ class Lane:
 
     @property
     def answers(self) -> list[str]:
-        """The language model's answer where one was asked, else the names that the reader gives, best first."""
+        """Answers of the method, best first.
+
+        The language model's answer if one was asked. Else the names that the graph reader returns,
+        or
+        on documents the excerpt that answers.
+        """
         if self.data["answer"]:
             return [self.data["answer"]]
         if self.data["reader_answers"] is None and self.data["excerpt"]:
@@ -53,12 +58,17 @@ class Lane:
 
     @property
     def paths(self) -> list[str]:
-        """The reasoning paths as texts, best first."""
+        """Reasoning paths as texts, best first."""
         return [path["text"] for path in self.data["paths"]]
 
     @property
     def hits(self) -> dict[str, list[dict[str, Any]]]:
-        """What else was retrieved, by kind (chunk, node, relation, community), best first: `id, score, text, source`."""
+        """Retrieved items that are no paths, best first.
+
+        A list of dicts with `id`, `score`, `text` and `source` for each kind: chunk, node,
+        relation,
+        community.
+        """
         return self.data["hits"]
 
     @property
@@ -68,12 +78,12 @@ class Lane:
 
     @property
     def seconds(self) -> float:
-        """What its operators took, without what they waited and what was prepared once for all questions."""
+        """Run time of the operators, without waiting and without work that is done once."""
         return sum(step["seconds"] for step in self.data["operators"])
 
     @property
     def error(self) -> str:
-        """Why it failed, in a sentence; empty where it did not."""
+        """A sentence that says why the method failed; empty if it did not."""
         return self.data["error"] or ""
 
     def __repr__(self) -> str:
@@ -81,9 +91,16 @@ class Lane:
 
 
 class Comparison:
-    """One question as several methods answered it. In a notebook it draws itself.
+    """Results of several methods for one question.
 
-    `data` is the object that `hopscope ask --json` prints. A lane is had by its place or its method's id.
+    In a notebook it draws itself. A lane is accessed by its index or by the id of its method.
+
+    Attributes
+    ----------
+    data : dict
+        The object that `hopscope ask --json` prints.
+    lanes : list of Lane
+        One lane per method, in the order of the call.
     """
 
     def __init__(self, data: dict[str, Any]):
@@ -96,7 +113,8 @@ class Comparison:
         found = next((lane for lane in self.lanes if lane.method == which), None)
         if found is None:
             raise KeyError(
-                f"There is no lane “{which}”; there are {', '.join(lane.method for lane in self.lanes)}."
+                f"There is no lane “{which}”; "
+                f"there are {', '.join(lane.method for lane in self.lanes)}."
             )
         return found
 
@@ -113,7 +131,13 @@ class Comparison:
         return html(self.data)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each path and hit of each lane, best first: `method, kind, rank, id, text, score`."""
+        """Return one row per path and hit of each lane, best first.
+
+        Returns
+        -------
+        list of dict
+            Each with `method`, `kind`, `rank` (from 1), `id`, `text` and `score`.
+        """
         found = []
         for lane in self.lanes:
             paths = [
@@ -129,13 +153,13 @@ class Comparison:
         return found
 
     def to_pandas(self) -> pandas.DataFrame:
-        """`rows` as a data frame."""
+        """Return `rows` as a data frame."""
         import pandas
 
         return pandas.DataFrame(self.rows(), columns=list(COLUMNS))
 
     def to_arrow(self) -> pyarrow.Table:
-        """`rows` as an Arrow table."""
+        """Return `rows` as an Arrow table."""
         import pyarrow
 
         kinds = {"rank": pyarrow.int64(), "score": pyarrow.float64()}
@@ -145,7 +169,23 @@ class Comparison:
         )
 
     def to_run(self, kind: str = "chunk", question: str = "q") -> str:
-        """The hits of a kind in TREC's format: question id, Q0, item, rank, score, method; without scores the rank's reciprocal."""
+        """Return the hits of one kind as a run in the format of TREC.
+
+        A line holds question id, Q0, item, rank, score and method. Without scores, the score is the
+        reciprocal of the rank.
+
+        Parameters
+        ----------
+        kind : str
+            The kind of items: path, chunk, node, relation or community.
+        question : str
+            The question id of the run.
+
+        Returns
+        -------
+        str
+            One line per item, separated by spaces.
+        """
         lines = []
         for row in (row for row in self.rows() if row["kind"] == kind):
             score = 1 / row["rank"] if row["score"] is None else row["score"]
@@ -156,7 +196,7 @@ class Comparison:
         return "".join(f"{line}\n" for line in lines)
 
     def to_json(self) -> str:
-        """`data` as JSON."""
+        """Return `data` as JSON."""
         return json_text(self.data, indent=2)
 
 
@@ -177,15 +217,47 @@ def compare(
     seed: int = 0,
     progress: bool = True,
 ) -> Comparison:
-    """What these methods make of a question to a graph (MetaQA's where nothing is named) or to the documents of a corpus.
+    """Ask one question by several methods and return their results as lanes.
 
-    A method is the id of a row, a line as text or as operators, an operator, or a function of your own, which gets the request of
-    docs/own-retriever.md as a dict and returns its reply. `entities` are where the search starts (default: those that the question names),
-    `answers` and `gold` what is known to be right. With `llm` a language model answers. A lane that fails says why in `error`. Raises
-    HopscopeError for what cannot be asked.
+    A method that fails says why in the `error` of its lane.
 
+    Parameters
+    ----------
+    question : str
+        The question in words.
+    methods : Method or list of Method
+        The id of a method, a line of operators as text or as objects, an operator, or a function of
+        your own. The function gets the request of docs/own-retriever.md as a dict and returns its
+        reply. Default: the usual methods of the source.
+    graph, corpus : str
+        Name of the graph or of the corpus to ask; at most one of them. Default: the graph of
+        MetaQA.
+    entities : iterable of str
+        Entities at which the search starts. Default: those that the question names.
+    answers, gold : iterable of str
+        The known answers, and on documents the ids of the documents that hold the evidence.
+    llm : bool
+        Whether a language model answers.
+    seed : int
+        Seed of all random choices.
+    progress : bool
+        Whether to draw a progress bar.
+
+    Returns
+    -------
+    Comparison
+        One lane per method.
+
+    Raises
+    ------
+    HopscopeError
+        If the question, a method or the source cannot be used.
+
+    Examples
+    --------
     >>> import hopscope as hs
-    >>> found = hs.compare("who directed Inception", hs.EgoNetwork(hops=1) >> hs.ShortestPaths(hops=1), progress=False)
+    >>> line = hs.EgoNetwork(hops=1) >> hs.ShortestPaths(hops=1)
+    >>> found = hs.compare("who directed Inception", line, progress=False)
     >>> found[0].answers[0], found[0].paths[0]
     ('Christopher Nolan', 'Inception -> release_year -> 2010')
     """
@@ -204,8 +276,22 @@ def compare(
 
 
 def methods(words: str = "") -> dict[str, str]:
-    """The ids of all methods with their titles; with `words` those whose id or title has each of them.
+    """Return the ids and titles of the methods.
 
+    With `words`, only matching methods are returned.
+
+    Parameters
+    ----------
+    words : str
+        Words that each must occur in the id or the title.
+
+    Returns
+    -------
+    dict
+        Titles by id.
+
+    Examples
+    --------
     >>> import hopscope as hs
     >>> list(hs.methods("hipporag 2 filter"))[:1]
     ['hipporag-2-filter-corpus-graph']
@@ -215,7 +301,15 @@ def methods(words: str = "") -> dict[str, str]:
 
 
 def instance_of(method: Method, source: Source) -> Instance:
-    """The instance that a method names, on such a source. Raises BadInput, BadParameter."""
+    """Return the instance that a method of `compare` stands for, on the given source.
+
+    Raises
+    ------
+    BadInput
+        If the method is of no accepted type, or no such method is known.
+    BadParameter
+        If an operator of a line has a wrong parameter.
+    """
     known = catalogue()
     if isinstance(method, Instance):
         return method
@@ -244,6 +338,12 @@ _runs = count(1)
 
 
 def _run_anew(kind: type[Operator]) -> None:
-    """Have operators of a class of the caller's run in each comparison: it may be defined anew under its name, or what it calls may."""
+    """Make operators of a user's class run in each comparison, without the cache.
+
+    The class may be redefined under its name, and so may the functions that it calls.
+    """
     run = f"run {next(_runs)}"
-    kind.remembered, kind.stamp = False, lambda self, graph, environment: run  # type: ignore[method-assign]
+    kind.remembered, kind.stamp = (  # type: ignore[method-assign]
+        False,
+        lambda self, graph, environment: run,
+    )

@@ -1,4 +1,4 @@
-"""Methods over sets of questions."""
+"""Evaluation of several methods on sets of questions."""
 
 from __future__ import annotations
 
@@ -23,13 +23,29 @@ if TYPE_CHECKING:
 
 
 class Evaluation:
-    """Figures of methods over questions: `summary` has everything, and in a notebook the table draws itself."""
+    """Metrics of several methods on a set of questions.
+
+    In a notebook it draws its table.
+
+    Attributes
+    ----------
+    summary : Summary
+        All figures of the run, with intervals and paired tests.
+    """
 
     def __init__(self, summary: Summary, store: Store):
         self.summary, self._store = summary, store
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each method: `method, questions`, and the mean of every metric that has a value for any of them, None where not."""
+        """Return one row per method with the means of its metrics.
+
+        Returns
+        -------
+        list of dict
+            Each with `method`, `questions` (the number scored) and the mean of every metric that
+            has a
+            value for any method; None where a method has none.
+        """
         return self._rows(self.summary.reported)
 
     def _rows(self, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -50,41 +66,64 @@ class Evaluation:
         ]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """`rows` as a data frame."""
+        """Return `rows` as a data frame."""
         import pandas
 
         return pandas.DataFrame(self.rows())
 
     def to_arrow(self) -> pyarrow.Table:
-        """`rows` as an Arrow table."""
+        """Return `rows` as an Arrow table."""
         import pyarrow
 
         return pyarrow.Table.from_pylist(self.rows())
 
     def to_run(self, folder: str | Path) -> list[Path]:
-        """The files written into a folder: TREC runs, qrels and more (docs/formats.md)."""
+        """Write the files of the run into a folder: TREC runs, qrels and more.
+
+        The files are described in docs/formats.md.
+
+        Parameters
+        ----------
+        folder : str or Path
+            The folder, which is made if it does not exist.
+
+        Returns
+        -------
+        list of Path
+            The files.
+
+        Raises
+        ------
+        BadInput
+            If the folder cannot be written.
+        """
         return write_run_files(engine(), self._store, self.summary.run, Path(folder))
 
     def to_latex(self) -> str:
-        """The summary as a table of LaTeX (booktabs)."""
+        """Return the summary as a LaTeX table for the package booktabs."""
         return latex(self.summary)
 
     def to_html(self) -> str:
-        """The report as one file for a browser."""
+        """Return the report as one HTML file."""
         return report_html(self.summary)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, with intervals and paired tests, as `hopscope evaluate --json` prints it."""
+        """Return everything as plain data, with intervals and paired tests.
+
+        It is the object that `hopscope evaluate --json` prints.
+        """
         return summary_dict(self.summary)
 
     @property
     def recommendation(self) -> str:
-        """Which method to take and why, in sentences; empty where the figures decide nothing."""
+        """The recommended method with the reasons, in sentences; empty if the figures decide
+        nothing.
+        """
         found = recommendation(self.summary)
         return "" if found is None else " ".join((found.headline, *found.details))
 
     def _usual(self) -> pandas.DataFrame:
-        """The figures that the page shows first."""
+        """The metrics that the page Evaluate shows first."""
         import pandas
 
         return pandas.DataFrame(self._rows(self.summary.defaults.table))
@@ -107,13 +146,45 @@ def evaluate(
     graph: str = "",
     progress: bool = True,
 ) -> Evaluation:
-    """These methods over a sample of a question set: its name, several separated by commas, or a file of questions (docs/questions.md).
+    """Evaluate methods on a sample of a question set.
 
-    The methods are those of `compare`. Every answer is saved as it comes, and the same call goes on where one was stopped. With `sample`
-    None all questions are asked. Raises HopscopeError.
+    Every answer is saved as soon as it is there. The same call continues a run that was stopped.
 
+    Parameters
+    ----------
+    questions : str
+        Name of a question set, several names separated by commas, or a file of questions
+        (docs/questions.md).
+    methods : Method or list of Method
+        Any methods that `compare` accepts.
+    sample : int or None
+        Number of questions from each set; None asks all.
+    seed : int
+        Seed of the sample and of all random choices.
+    llm : bool
+        Whether a language model answers.
+    judge : bool
+        Whether a language model also judges the answers.
+    graph : str
+        Name of the graph to ask instead of the set's own.
+    progress : bool
+        Whether to draw a progress bar.
+
+    Returns
+    -------
+    Evaluation
+        The metrics of all methods.
+
+    Raises
+    ------
+    HopscopeError
+        If the questions or a method cannot be used.
+
+    Examples
+    --------
     >>> import hopscope as hs
-    >>> done = hs.evaluate("metaqa-1hop-dev", "EgoNetwork(hops=1) >> ShortestPaths(hops=1)", sample=2, progress=False)
+    >>> line = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
+    >>> done = hs.evaluate("metaqa-1hop-dev", line, sample=2, progress=False)
     >>> [row["questions"] for row in done.rows()]
     [2]
     """

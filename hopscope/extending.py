@@ -1,4 +1,4 @@
-"""What an operator of one's own is made of."""
+"""Classes and functions to write an operator of one's own."""
 
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param

@@ -1,4 +1,4 @@
-"""A comparison as HTML that needs no script: the lanes as cards, and what they retrieved as one SVG picture."""
+"""HTML of a comparison without scripts: one card per lane and one SVG picture of the paths."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from core.graph.algorithms.dice import dice
 from core.languages.spelling import name_key, normalize
 
 LISTED = 5  # paths or hits that a card names
-DRAWN = 24  # nodes of the picture
+DRAWN = 24  # most nodes in the picture
+# pixels
 WIDTH, HEIGHT = 960, 360
-MARGINS = (110, 36)  # at the sides, and above and below
-DOTS = 24  # of a step, each of which a name should not cover
-LETTER = 6.2  # pixels that a letter of a name is wide, about
-SIDES = (  # where a name may be: pixels to the right of its node and down, and the end at which it is held there
+MARGINS = (110, 36)  # pixels: left and right, top and bottom
+DOTS = 24  # An edge is sampled at DOTS - 1 points, which names should not cover.
+LETTER = 6.2  # approximate width of a letter, in pixels
+# Candidate positions of a label, preferred first: offset to the right and downwards from its node
+# in pixels, and its anchor.
+SIDES = (
     *(
         (11, 4, "start"),
         (-11, 4, "end"),
@@ -28,8 +31,10 @@ SIDES = (  # where a name may be: pixels to the right of its node and down, and 
     ),
     *((8, 17, "start"), (-8, 17, "end"), (0, -25, "middle"), (0, 34, "middle")),
 )
-HELD = {"start": 0.0, "middle": 0.5, "end": 1.0}  # the share of a name that is left of its place
-Box = tuple[float, float, float, float]  # left, top, right, bottom
+# Share of a label's width that lies left of its position, by anchor.
+HELD = {"start": 0.0, "middle": 0.5, "end": 1.0}
+Box = tuple[float, float, float, float]  # left, top, right, bottom in pixels
+# Colours of the lanes, used in turn.
 COLOURS = (
     "#1d6fa5",
     "#b3541e",
@@ -39,19 +44,23 @@ COLOURS = (
     "#a8324a",
     "#3c6e71",
     "#5c5c5c",
-)  # of lanes
+)
 STYLE = """<style>
-.hopscope { font: 13px/1.45 system-ui, sans-serif; color: #1f2933; background: #fff; padding: 8px 10px; max-width: 1100px; }
+.hopscope { font: 13px/1.45 system-ui, sans-serif; color: #1f2933; background: #fff; \
+padding: 8px 10px; max-width: 1100px; }
 .hopscope h4 { margin: 0 0 6px; font-size: 15px; }
 .hopscope .lanes { display: flex; flex-wrap: wrap; gap: 10px; }
-.hopscope .lane { flex: 1 1 260px; min-width: 0; border: 1px solid #dbe1e7; border-top: 3px solid; border-radius: 8px; padding: 7px 10px; }
+.hopscope .lane { flex: 1 1 260px; min-width: 0; border: 1px solid #dbe1e7; border-top: 3px solid; \
+border-radius: 8px; padding: 7px 10px; }
 .hopscope .name { font-weight: 600; overflow-wrap: anywhere; }
 .hopscope .answer { font-size: 15px; margin: 3px 0; overflow-wrap: anywhere; }
 .hopscope ol { margin: 4px 0; padding-left: 20px; }
-.hopscope li, .hopscope .small { color: #52606d; font-size: 12px; overflow-wrap: anywhere; text-align: left; }
+.hopscope li, .hopscope .small { color: #52606d; font-size: 12px; overflow-wrap: anywhere; \
+text-align: left; }
 .hopscope .wrong { color: #a8324a; }
 .hopscope svg { display: block; max-width: 100%; height: auto; margin-top: 8px; }
-.hopscope svg text { font: 11px system-ui, sans-serif; fill: #1f2933; paint-order: stroke; stroke: #fff; stroke-width: 3px; }
+.hopscope svg text { font: 11px system-ui, sans-serif; fill: #1f2933; paint-order: stroke; \
+stroke: #fff; stroke-width: 3px; }
 @media (prefers-color-scheme: dark) {
   .hopscope { color: #e4e9ee; background: #161d25; }
   .hopscope .lane { border-color: #303b47; }
@@ -62,11 +71,22 @@ STYLE = """<style>
 
 
 def html(data: Mapping[str, Any]) -> str:
-    """The comparison that `core.results.comparison_dict` gives as a piece of HTML; all names in it are escaped."""
+    """Return a comparison as a piece of HTML.
+
+    All names in it are escaped.
+
+    Parameters
+    ----------
+    data : dict
+        The object that `core.results.comparison_dict` returns.
+    """
     cards = "".join(
         _card(lane, COLOURS[at % len(COLOURS)], data) for at, lane in enumerate(data["lanes"])
     )
-    return f'{STYLE}<div class="hopscope"><h4>{escape(data["question"])}</h4><div class="lanes">{cards}</div>{svg(data)}</div>'
+    return (
+        f'{STYLE}<div class="hopscope"><h4>{escape(data["question"])}</h4>'
+        f'<div class="lanes">{cards}</div>{svg(data)}</div>'
+    )
 
 
 def _card(lane: Mapping[str, Any], colour: str, data: Mapping[str, Any]) -> str:
@@ -82,7 +102,10 @@ def _card(lane: Mapping[str, Any], colour: str, data: Mapping[str, Any]) -> str:
             _listed(lane),
             *_alive(lane),
         ]
-    return f'<div class="lane" style="border-top-color:{colour}">{"".join(parts)}<div class="small">{cost}</div></div>'
+    return (
+        f'<div class="lane" style="border-top-color:{colour}">{"".join(parts)}'
+        f'<div class="small">{cost}</div></div>'
+    )
 
 
 def _answer(lane: Mapping[str, Any], known: Sequence[str]) -> str:
@@ -115,7 +138,10 @@ def _alive(lane: Mapping[str, Any]) -> list[str]:
 
 
 def svg(data: Mapping[str, Any]) -> str:
-    """The first paths of all lanes as one picture: a node is at one place for all, a lane's steps have its colour. Empty without paths."""
+    """Return one SVG picture of the first paths of all lanes; empty without paths.
+
+    A node has one position for all lanes. The edges of a lane have its colour.
+    """
     steps, nodes = _steps(data["lanes"])
     if not steps:
         return ""
@@ -130,27 +156,42 @@ def svg(data: Mapping[str, Any]) -> str:
         for at, lane in enumerate(sorted(lanes)):
             shift = 3 * (at - (len(lanes) - 1) / 2)
             title = f"<title>{escape(head)} → {escape(relation)} → {escape(tail)}</title>"
-            line = f'x1="{x + shift:.0f}" y1="{y + shift:.0f}" x2="{to_x + shift:.0f}" y2="{to_y + shift:.0f}"'
+            line = (
+                f'x1="{x + shift:.0f}" y1="{y + shift:.0f}" '
+                f'x2="{to_x + shift:.0f}" y2="{to_y + shift:.0f}"'
+            )
             drawn.append(
-                f'<line {line} stroke="{COLOURS[lane % len(COLOURS)]}" stroke-width="2" opacity=".75">{title}</line>'
+                f'<line {line} stroke="{COLOURS[lane % len(COLOURS)]}" '
+                f'stroke-width="2" opacity=".75">{title}</line>'
             )
     for name, (x, y) in places.items():
         low = name_key(name)
         colour = "#2e7d4f" if low in answers else "#1d4e71" if low in starts else "#9aa5b1"
         size = 7 if low in answers or low in starts else 5
         drawn.append(
-            f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{size}" fill="{colour}"><title>{escape(name)}</title></circle>'
+            f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{size}" fill="{colour}">'
+            f"<title>{escape(name)}</title></circle>"
         )
     for text, (x, y), anchor in _labels(places, steps):
         drawn.append(f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{escape(text)}</text>')
-    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" aria-label="What the lanes retrieved">{"".join(drawn)}</svg>'
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" role="img" '
+        f'aria-label="What the lanes retrieved">{"".join(drawn)}</svg>'
+    )
 
 
 def _labels(
     places: Mapping[str, tuple[float, float]], steps: Iterable[tuple[str, str, str]]
 ) -> Iterator[tuple[str, tuple[float, float], str]]:
-    """The name of each node as it is drawn, where, and at which end it is held there: on the side on which it covers least of nodes, steps,
-    the names before it and what is outside of the picture, the earlier side where several cover as little."""
+    """Place the label of each node where it covers least.
+
+    Each label takes the position of `SIDES` that covers the smallest area of nodes, edges, earlier
+    labels and the outside of the picture. Ties go to the earlier position.
+
+    Returns
+    -------
+    The shortened name, the position in pixels and the anchor of each label.
+    """
     taken = [(x - 8, y - 8, x + 8, y + 8) for x, y in places.values()]
     for head, tail, _ in steps:
         (x, y), (to_x, to_y) = places[head], places[tail]
@@ -183,7 +224,7 @@ def _labels(
 
 
 def _shared(one: Box, other: Box) -> float:
-    """The area that two boxes share."""
+    """The area that two boxes share, in square pixels."""
     wide, high = (
         min(one[2], other[2]) - max(one[0], other[0]),
         min(one[3], other[3]) - max(one[1], other[1]),
@@ -194,7 +235,14 @@ def _shared(one: Box, other: Box) -> float:
 def _steps(
     lanes: Sequence[Mapping[str, Any]],
 ) -> tuple[dict[tuple[str, str, str], set[int]], dict[str, None]]:
-    """The steps of the lanes' paths with the lanes that take them, and their nodes: whole paths, in turn, until the picture is full."""
+    """Collect the edges and nodes to draw from the paths of all lanes.
+
+    The lanes take turns, best paths first. A path that would exceed `DRAWN` nodes is skipped.
+
+    Returns
+    -------
+    The indices of the lanes that take each edge (head, tail, relation), and the nodes.
+    """
     steps: dict[tuple[str, str, str], set[int]] = {}
     nodes: dict[str, None] = {}
     for place in range(max((len(lane["paths"]) for lane in lanes), default=0)):
@@ -211,7 +259,7 @@ def _steps(
 def _places(
     nodes: list[str], steps: Mapping[tuple[str, str, str], Any]
 ) -> dict[str, tuple[float, float]]:
-    """A place in the picture for each node, the same in every process."""
+    """Return a position for each node, the same in every process."""
     import igraph
 
     row = {name: at for at, name in enumerate(nodes)}

@@ -1,4 +1,4 @@
-"""What all calls of a process share: one engine, with its graphs and models, and how work is watched."""
+"""Engine and progress bars that all calls of a process share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.watch import Watch
 if TYPE_CHECKING:
     from core.engine import Engine
 
-LOOK = 0.1  # seconds between two looks at how far work is
+LOOK = 0.1  # seconds between two updates of a progress bar
 
 
 @lru_cache(maxsize=1)
@@ -24,8 +24,15 @@ def engine() -> Engine:
 
 
 class Bar:
-    """A progress bar for work that takes long: `with Bar("Reading") as watch: watch.report(text, share)`. It is drawn in notebooks and
-    terminals, unless `shown` is off."""
+    """A context manager that shows the progress of long work.
+
+    It draws in notebooks and terminals: `with Bar("Reading") as watch: watch.report(text, share)`.
+
+    Parameters
+    ----------
+    text : the words before the bar, until the work reports others.
+    shown : False draws nothing.
+    """
 
     def __init__(self, text: str, shown: bool = True):
         from tqdm.auto import tqdm
@@ -57,7 +64,15 @@ class Bar:
 
 
 def finished(job: Any, text: str, progress: bool) -> Any:
-    """The job, once it has ended; an interruption cancels it. Raises HopscopeError where it failed."""
+    """Wait until a job has ended, with a progress bar, and return it.
+
+    An interruption cancels the job.
+
+    Raises
+    ------
+    HopscopeError
+        If the job failed.
+    """
     with Bar(text, progress) as watch:
         try:
             while not job.wait(LOOK):

@@ -1,8 +1,8 @@
-"""The screens: choose, run, look. The only code that imports streamlit.
+"""Screens of the app; the only code that imports streamlit.
 
-Streamlit takes a folder of this name for its older kind of multipage app until `st.navigation` has
-first run, so that a server whose very first request is the address of a page would run that page
-without main.py. The first import, that of the server, says no.
+Streamlit takes a folder named `pages` for its older kind of multipage app, until `st.navigation`
+has run once. If the first request of a server were the address of a page, Streamlit would run that
+page without main.py. This module is imported when the server starts, and turns the older kind off.
 """
 
 import streamlit as st

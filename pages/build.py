@@ -1,4 +1,4 @@
-"""Build: put a method together from operators, try it on a question, save it."""
+"""Page Build: compose a method from operators, try it on a question, and save it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-EMPTY = ""
+EMPTY = ""  # the entry for an empty line in the list of methods
 
 
 def page() -> None:
-    """Draw the screen."""
+    """Draw the page."""
     known = instances()
     bench = restore(known)
     head = st.container(key="build-head")
@@ -57,14 +57,14 @@ def page() -> None:
     with work:
         try_it(bench)
     if at_once:
-        with trouble:  # behind the line, which is drawn while a graph is opened
+        with trouble:  # after the line, which is thus visible while a graph is opened
             tried = keep_up(bench, known, run)
         if tried:
             st.rerun()
 
 
 def start(known: dict[str, Instance], bench: Bench) -> None:
-    """The choice of what to start from."""
+    """Draw the choice of a method to start from."""
     names = {EMPTY: tr("an empty line")} | options(known)
 
     def load() -> None:
@@ -90,8 +90,10 @@ def start(known: dict[str, Instance], bench: Bench) -> None:
 
 @st.dialog(tr("Start from a published method"), width="large")
 def gallery(known: dict[str, Instance], bench: Bench) -> None:
-    """The methods with their lines drawn small; what is chosen takes the place of the line, which
-    Undo brings back."""
+    """Draw the methods with small pictures of their lines, to choose one.
+
+    The chosen one replaces the line; Undo restores it.
+    """
     now = named(bench.line, known).id if bench.line is not None else ""
     chosen = chooser(known, engine().models, now, key="build_gallery", answering=session.try_model)
     if chosen in known:
@@ -100,7 +102,7 @@ def gallery(known: dict[str, Instance], bench: Bench) -> None:
 
 
 def keep(line: Line | None, known: dict[str, Instance]) -> None:
-    """Save the line under a name; delete what was saved."""
+    """Draw the form that saves the line, and the saved methods."""
     with st.container(key="keep-box"), st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
             tr("Name"),
@@ -114,7 +116,7 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
         saved = result_of(lambda: save(name, line))
         if saved is not None:
             session.build_saved = saved.title
-            st.rerun()  # the list to start from is above and was drawn without it
+            st.rerun()  # The list of methods above was drawn without the new one.
     if title := Session.build_saved.take():
         st.toast(tr("Saved “{title}”.", title=plain(title)), icon=":material/check:")
     if line is None:
@@ -122,7 +124,8 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
     own = [instance for instance in known.values() if instance.group == OWN]
     if not own:
         caption(
-            "Nothing saved yet. What you save appears here, where a line is started from, and as a lane on Compare."
+            "Nothing saved yet. What you save appears here, where a line is started from, and as "
+            "a lane on Compare."
         )
     for instance in own:
         with st.container(horizontal=True, vertical_alignment="center", key=f"own-{instance.id}"):
@@ -145,21 +148,24 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
 
 
 def restore(known: dict[str, Instance]) -> Bench:
-    """The line of this session; an address that names a line or a method is loaded into it where
-    the person went to it. An address that only comes along may be one that was changed since."""
+    """Return the editor of this session, after loading what the address names.
+
+    A line or method of the address is loaded only if the user went to it. Otherwise the address may
+    be older than the line.
+    """
     fresh = session.bench is None
     bench = session.bench = session.bench or Bench()
     wanted = st.query_params.get("line") or st.query_params.get("from") or ""
     if wanted and (fresh or went_here()) and wanted not in (bench.wanted, bench.draft.text):
         _load(bench, wanted, known)
         if fresh:
-            bench.history = History(bench.draft)  # there is nothing before it
+            bench.history = History(bench.draft)  # no earlier line to go back to
     bench.wanted, session.came = wanted, False
     return bench
 
 
 def _load(bench: Bench, wanted: str, known: dict[str, Instance]) -> None:
-    """Take over what an address names; what stands in the way is said."""
+    """Load what an address names, and show an error if that fails."""
     with shown_errors():
         if wanted in known or "(" not in wanted:
             bench.load(find(wanted, known).line)

@@ -1,4 +1,4 @@
-"""Cases: saved comparisons, opened without the graph and without any model."""
+"""Page Cases: saved comparisons, opened without the graph and without any model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pages.parts.shared.wording import tr
 
 
 def page() -> None:
-    """Draw the list, or the case that the address names."""
+    """Draw the list of cases, or the case that the address names."""
     key = st.query_params.get("case", "")
     try:
         if key:
@@ -38,7 +38,7 @@ def page() -> None:
 
 
 def opened(case: Case) -> None:
-    """One case: what it is, what can be done with it, and its board."""
+    """Draw one case: its facts, its actions and its board."""
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
     ):
@@ -71,7 +71,7 @@ def opened(case: Case) -> None:
         ValueError,
         IndexError,
         AttributeError,
-    ) as error:  # a file may hold what no run could give
+    ) as error:  # An imported file may have data that no run could make.
         st.error(plain(tr("This case cannot be drawn. {sentence}", sentence=sentence(error))))
         return
     with st.container(horizontal=True):
@@ -79,7 +79,10 @@ def opened(case: Case) -> None:
 
 
 def actions(case: Case) -> None:
-    """Present, ask again, notes and tags, duplicate, export, delete."""
+    """Draw the actions on a case.
+
+    They are present, ask again, notes and tags, duplicate, export and delete.
+    """
     offer([case])
     if case.link and (
         case.link.get("corpus") in corpora() if "corpus" in case.link else case.graph in datasets()
@@ -116,7 +119,7 @@ def actions(case: Case) -> None:
 
 
 def annotate(case: Case) -> None:
-    """The form of notes and tags."""
+    """Draw the form of notes and tags."""
     with st.form("annotate", border=False):
         notes = st.text_area(tr("Notes"), case.notes, height=160, max_chars=20_000)
         chosen = st.multiselect(
@@ -139,7 +142,7 @@ def remove(key: str) -> None:
 
 
 def leave() -> None:
-    """Back to the list."""
+    """Go back to the list."""
     st.query_params.pop("case", None)
 
 

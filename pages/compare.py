@@ -1,4 +1,4 @@
-"""Compare: one question, several methods side by side."""
+"""Page Compare: one question, several methods side by side."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-BY_WORDS = "bm25-passages"  # what is offered where an encoder was trained on other languages
-POLL = 0.7  # seconds between two looks at a running job, at least: a look waits for something new
+BY_WORDS = "bm25-passages"  # method offered if the encoder does not know the language
+POLL = 0.7  # least seconds between two updates of a running job, each of which waits for news
 
 
 def page() -> None:
-    """Draw the screen."""
+    """Draw the page."""
     come_back()
     settle()
     settle_lanes()
@@ -86,9 +86,8 @@ def page() -> None:
         lanes = chosen(known)
         if (pressed or session.submitted) and not stopped:
             session.trouble = ask(lanes, None if pressed else edited())
-        session.submitted = session.edited = (
-            False  # only now, so that nothing that breaks in before loses the question
-        )
+        # Cleared only after asking: a run that is interrupted before must not lose the question.
+        session.submitted = session.edited = False
         if session.trouble is not None:
             suggest(session.trouble)
     with above:
@@ -118,7 +117,8 @@ def page() -> None:
             draw(on_screen)
             with above:
                 partly(on_screen)
-                unbuilt(on_screen)  # after the board, so that no job ends between them unseen
+                # After the board, so that a job cannot end unnoticed between the two.
+                unbuilt(on_screen)
     if (link := here(on_screen)) is not None:
         in_place(link.parameters())
     if on_screen is not None:
@@ -131,8 +131,11 @@ def page() -> None:
 
 
 def seen_graph(on_screen: Shown | None) -> Any:
-    """The graph that names are looked up in: the chosen one; of one that is asked live, and until
-    it is open, what is on the screen."""
+    """Return the graph in which names are looked up.
+
+    It is the chosen graph. For a live database, and until the chosen graph is open, it is the graph
+    of the comparison on the screen.
+    """
     opened = opened_graph()
     if on_screen is not None and (
         opened is None or opened.live is not None and on_screen.comparison.graph.name == opened.name
@@ -142,7 +145,10 @@ def seen_graph(on_screen: Shown | None) -> Any:
 
 
 def answered(case: Case) -> None:
-    """What a case on the screen is, and the way on."""
+    """Draw a note that a case is on the screen.
+
+    A button begins a new question.
+    """
     what = tr("An example that was answered before.") if case.example else tr("A saved case.")
     link = case_link(case)
     missing = tr(
@@ -158,16 +164,18 @@ def answered(case: Case) -> None:
 
 
 def earlier(comparison: Comparison) -> None:
-    """Say what the screen answers, where it is not what is in the bar."""
+    """Draw a note if the screen answers an earlier question."""
     question = comparison.ask.question.text
     if question != " ".join(session.question.split()):
         caption("Below is still what was asked before: {question}", question=question)
 
 
 def languages(comparison: Comparison) -> None:
-    """Say where the question, what it is asked of, and the models of the lanes do not share a
-    language, which lanes do not depend on it, and offer one that searches by words where it leaves
-    none."""
+    """Draw notes if question, source and models do not share a language.
+
+    They name the lanes that do not depend on it. If there is none, a method that searches by words
+    is offered.
+    """
     asked, of = comparison.ask, engine().models
     notes_on = lambda line: notes_on_language(line, asked.source.graph, of, asked.question.text)
     notes = [notes_on(lane.instance.line) for lane in comparison.lanes]
@@ -195,13 +203,16 @@ def languages(comparison: Comparison) -> None:
 
 
 def stop(job: Job) -> None:
-    """Cancel, and ask nothing in this run, even where the click on Ask has only just come."""
+    """Cancel a job, and ask nothing in this run.
+
+    That holds even if Ask was clicked just before.
+    """
     give_up(job, "compare")
     session.stopped = True
 
 
 def options() -> None:
-    """How a question is answered."""
+    """Draw the options of how a question is answered."""
     with st.popover(tr("Options")):
         st.toggle(
             tr("Answer with a language model"),
@@ -225,8 +236,10 @@ def options() -> None:
 
 
 def edited() -> Shown | None:
-    """What is on the screen, where only its lanes were changed: what they did is taken over, and
-    the others are asked as they were."""
+    """Return what is on the screen if only its lanes were changed.
+
+    Its finished lanes are reused then, and the others are run with the same question.
+    """
     on_screen = shown() if session.edited else None
     same = on_screen is not None and on_screen.comparison.ask.question.text == " ".join(
         session.question.split()
@@ -235,8 +248,10 @@ def edited() -> Shown | None:
 
 
 def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
-    """Start the comparison, and put it in the address; what stands in the way, if anything. Lanes
-    that `on_screen` has done stay."""
+    """Start the comparison and write it into the address.
+
+    Returns an error if that fails. Finished lanes of `on_screen` are reused.
+    """
     switches = (
         (session.reader, session.model)
         if on_screen is None
@@ -261,8 +276,12 @@ def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
 
 
 def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Ask:
-    """The question in the bar to the chosen graph after these edits, ready to be run. Raises
-    BadInput, UnknownEntity."""
+    """Return the question in the bar to the chosen graph.
+
+    It has the given edits and is ready to be run.
+
+    Raises BadInput, UnknownEntity.
+    """
     opened = near(
         graph(),
         Question(session.question, entities=tuple(session.entities)),
@@ -287,7 +306,7 @@ def ask_graph(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Ask:
 
 
 def draw(on_screen: Shown) -> None:
-    """The board, drawn again while its job runs."""
+    """Draw the board, and draw it again while its job runs."""
     job = on_screen.job
     running = at_work((job, before_job(), *measuring(on_screen)))
     repairing = job is not None and job.comparison.repairing
@@ -319,7 +338,7 @@ def draw(on_screen: Shown) -> None:
 
 
 def ending(job: Job) -> None:
-    """How a job ended that did not end well."""
+    """Draw the error of a job, or a note that it was cancelled."""
     if job.error:
         st.error(plain(job.error))
     elif job.status == CANCELLED and job.ended:
@@ -327,7 +346,7 @@ def ending(job: Job) -> None:
 
 
 def react(on_screen: Shown, clicked, paths) -> None:
-    """Do what was pressed on the board."""
+    """Do what was clicked on the board."""
     comparison = on_screen.comparison
     press_thumb(comparison, clicked.thumb)
     if clicked.lane is not None:
@@ -346,8 +365,10 @@ def react(on_screen: Shown, clicked, paths) -> None:
 
 
 def repair_beside(comparison: Comparison, lane: int) -> None:
-    """Run the repair of a lane in a lane beside; in its place where there is no room, as its button
-    says."""
+    """Run the repair of a lane in a new lane.
+
+    If there is no room, it replaces the lane.
+    """
     repaired = comparison.lanes[lane]
     if repaired.repair is not None:
         try_beside(repaired.instance.id, repaired.repair.spec, or_in_place=True)
@@ -355,7 +376,10 @@ def repair_beside(comparison: Comparison, lane: int) -> None:
 
 
 def go(opened, node: int, to: str) -> None:
-    """From a node's panel to its neighbourhood, or to the same question from this entity."""
+    """Follow a button of a node's panel.
+
+    It leads to the node's neighbourhood, or asks the same question from this node.
+    """
     name = opened.node_name(node)
     if to == "walk":
         around = {} if opened.fetched is None else {AROUND: name}
@@ -367,7 +391,7 @@ def go(opened, node: int, to: str) -> None:
 
 
 def draw_idle(lanes) -> None:
-    """The lanes before the first question."""
+    """Draw the lanes before the first question."""
     clicked = board(
         {**idle(lanes, source().is_corpus), "editable": True, "most_lanes": MOST_LANES}, key="idle"
     )
@@ -377,11 +401,12 @@ def draw_idle(lanes) -> None:
 
 
 def welcome() -> None:
-    """What to do on an empty screen."""
+    """Draw the introduction on an empty screen."""
     first = source().examples
     st.subheader(tr("See how a graph retriever hops"), anchor=False)
     write(
-        "Ask a question of {noun}. Every lane answers it by another method, and shows where the right answer was lost.",
+        "Ask a question of {noun}. Every lane answers it by another method, and shows where the "
+        "right answer was lost.",
         noun=source().noun,
     )
     answered_before()

@@ -1,5 +1,4 @@
-"""Evaluate: methods over question sets, with figures that can be trusted, pictures, tests, and
-every question to open."""
+"""Page Evaluate: metrics of methods on question sets, with tests, pictures and every question."""
 
 from __future__ import annotations
 
@@ -20,7 +19,10 @@ from pages.parts.shared.wording import tr
 
 
 def page() -> None:
-    """Draw the form and the list of runs, a run, or a question of it, as the address says."""
+    """Draw what the address names.
+
+    It is the start page, one run, or one question of a run.
+    """
     number, question = st.query_params.get("run", ""), st.query_params.get("question", "")
     try:
         if not number:
@@ -39,7 +41,10 @@ def page() -> None:
 
 
 def start() -> None:
-    """A new evaluation and those there are, or a search for a method."""
+    """Draw the start page.
+
+    It has the form of a new evaluation with the list of runs, and the search for a method.
+    """
     st.header(tr("Evaluate"), anchor=False)
     names = [
         tr(":material/bar_chart: Compare methods"),
@@ -54,7 +59,7 @@ def start() -> None:
 
 
 def one_run(number: int) -> None:
-    """One run: how far it is, and what came out so far."""
+    """Draw one run: its progress and its figures so far."""
     run = store().run(number)
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"

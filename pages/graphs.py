@@ -1,4 +1,4 @@
-"""Graphs: what a graph holds, a walk through it, and the place where more is added."""
+"""Page Graphs: contents of a graph, a walk through it, and the form to add data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TABS = [
 
 
 def page() -> None:
-    """Draw the screen."""
+    """Draw the page."""
     known = dataset_of(graph_name())
     st.header(
         plain(known.title if known is not None and known.name == graph_name() else graph_name())
@@ -35,7 +35,7 @@ def page() -> None:
     adds = "add" in st.query_params
     first = TABS[-1] if adds else None
     walking, shape, adding = st.tabs(TABS, default=first, key=f"graphs-{session.graph_opened}")
-    with adding:  # first, so that it can be used where the graph cannot be opened
+    with adding:  # first, so that it works also if the graph cannot be opened
         drop_zone(last_graph())
         added_questions()
     with top:

@@ -1,4 +1,4 @@
-"""Indexes: what is prepared ahead for a graph."""
+"""Page Indexes: data that is prepared for a graph."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from pages.parts.shared.wording import tr
 
 
 def page() -> None:
-    """Draw the screen."""
+    """Draw the page."""
     st.header(tr("Indexes"), anchor=False)
     opened = graph()
     if opened.live is not None:
         st.info(
             tr(
-                "{words} Nothing is prepared for it: what a method needs is made of what was fetched.",
+                "{words} Nothing is prepared for it: what a method needs is made of what was "
+                "fetched.",
                 words=plain(opened.live.words),
             )
         )

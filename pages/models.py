@@ -1,4 +1,4 @@
-"""Models: what is here and where it runs, who does what, trying one, adding one."""
+"""Page Models: the models, their roles, a trial of one, and the form to add one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pages.parts.shared.wording import tr
 
 
 def page() -> None:
-    """Draw the screen."""
+    """Draw the page."""
     st.header(tr("Models"))
     _memory()
     here, trying, adding = st.tabs(
@@ -44,7 +44,10 @@ def page() -> None:
 
 
 def _memory() -> None:
-    """What the process holds, beside what the computer has."""
+    """Draw the number of loaded models, and the memory.
+
+    It shows the memory of the process and the free memory.
+    """
     process, computer = psutil.Process().memory_info().rss, psutil.virtual_memory()
     loaded = [info for info in engine().models.declared() if info.loaded]
     with st.container(horizontal=True, gap="large"):

@@ -1,4 +1,4 @@
-"""Texts: documents, the graphs that are built of them, and what each entity came from."""
+"""Page Texts: documents, the graphs built of them, and the passages behind each entity."""
 
 from __future__ import annotations
 
@@ -23,22 +23,21 @@ TABS = (
 
 
 def page() -> None:
-    """Draw the screen."""
+    """Draw the page."""
     st.header(tr("Texts"), anchor=False)
     top = st.container(horizontal=True, vertical_alignment="bottom")
     with top:
         name = choose()
         ask_about(name)
     missed()
-    # A `default` that follows the open tab would make another widget of the tabs, and the click on it would be lost.
+    # A `default` that changed with the open tab would make a new widget and lose the click.
     if not session.texts_tabs:
         session.texts_tabs = session.texts_open or TABS[0]
     graph, listed, adding = st.tabs(TABS, key=Session.texts_tabs.name, on_change="rerun")
     session.texts_open = session.texts_tabs
     with adding:
-        drop_zone(
-            CorpusSource(name)
-        )  # drawn whatever tab is open, so that files which were chosen stay
+        # Drawn whichever tab is open; otherwise the chosen files would be lost.
+        drop_zone(CorpusSource(name))
     if adding.open:
         return
     with graph if graph.open else listed:

@@ -1,4 +1,7 @@
-"""Saved comparisons and the feedback log: SQLite in the person's folder, one file to carry them elsewhere."""
+"""Saved comparisons (cases) and ratings of answers.
+
+They are stored in one SQLite file in the user's folder, and exported as one file.
+"""
 
 from core.cases.case import Case
 from core.cases.exchange import export, load

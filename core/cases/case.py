@@ -1,4 +1,4 @@
-"""A saved comparison: its description, which is read without opening it, and how it is packed."""
+"""Description of a saved comparison, and the compression of its data."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ from core.instances.catalogue import published
 from core.io.json_text import json_text
 from core.languages.spelling import holds_words
 
-LARGEST = 16_000_000  # bytes of a case's JSON
+LARGEST = 16_000_000  # most bytes of the JSON of a case
+# Most tags of a case. Most characters of a tag, of the notes, of the link as JSON.
 MAX_TAGS, LONGEST_TAG, LONGEST_NOTES, LONGEST_LINK = 20, 40, 20_000, 20_000
 
 
 @dataclass(frozen=True)
 class Case:
-    """The description of a saved comparison, read without opening it. Times are seconds since 1970; `link` is the address that
-    asks the same again, as query parameters."""
+    """Description of a saved comparison, read without opening the comparison.
+
+    `digest` is that of the graph. `created` and `changed` are seconds since 1970. `link` holds the
+    query parameters of the page that asks the same question again.
+    """
 
     id: str
     question: str
@@ -42,11 +46,18 @@ class Case:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The instances in plain words, as the headings of their lanes are; the name of one that does not ship, as it was saved."""
+        """Titles of the methods, as in the headings of their lanes.
+
+        A method that does not ship has the name under which it was saved.
+        """
         return tuple(_labels().get(name, name) for name in self.instances)
 
     def holds(self, words: Iterable[str]) -> bool:
-        """Whether every word, in upper or lower case, is in the question, notes, tags, entities, graph, or instance names or labels."""
+        """Return whether every word occurs in the description of the case.
+
+        Question, notes, tags, entities, graph, and names and labels of methods are searched. Upper
+        and lower case are the same.
+        """
         said = (
             self.question,
             self.notes,
@@ -61,12 +72,15 @@ class Case:
 
 @lru_cache(maxsize=1)
 def _labels() -> dict[str, str]:
-    """The label of each instance that ships, by its name; of a name that two share, the first."""
+    """Return the label of each shipped method by its name.
+
+    If two methods share a name, the first one counts.
+    """
     return {one.name: one.label for one in reversed(published().values())}
 
 
 def about(comparison: Comparison) -> Case:
-    """The description of a comparison, with a new id and the present time."""
+    """Return the description of a comparison, with a new id and the present time."""
     ask, graph, now = comparison.ask, comparison.graph, round(time.time(), 3)
     question = ask.question
     return Case(
@@ -84,7 +98,10 @@ def about(comparison: Comparison) -> Case:
 
 
 def pack(comparison: Mapping[str, Any]) -> bytes:
-    """Plain data compressed. Raises BadInput where it is larger than a case may be, or holds half a character."""
+    """Return plain data as compressed JSON.
+
+    Raises BadInput if it is larger than a case may be, or has a lone surrogate (half a character).
+    """
     try:
         text = json_text(comparison, separators=(",", ":")).encode()
     except UnicodeEncodeError:
@@ -93,14 +110,14 @@ def pack(comparison: Mapping[str, Any]) -> bytes:
         ) from None
     if len(text) > LARGEST:
         raise BadInput(
-            f"This comparison is too large to keep ({len(text) / 1e6:.0f} MB; at most {LARGEST / 1e6:.0f} MB). "
-            "Keep fewer nodes or paths, or fewer lanes."
+            f"This comparison is too large to keep ({len(text) / 1e6:.0f} MB; at most "
+            f"{LARGEST / 1e6:.0f} MB). Keep fewer nodes or paths, or fewer lanes."
         )
     return zlib.compress(text, 9)
 
 
 def unpack(packed: bytes) -> dict[str, Any]:
-    """What `pack` packed. Raises BadInput where it is damaged."""
+    """Return the data that `pack` compressed. Raises BadInput if it is damaged."""
     try:
         unpacker = zlib.decompressobj()
         text = unpacker.decompress(packed, LARGEST)
@@ -112,14 +129,17 @@ def unpack(packed: bytes) -> dict[str, Any]:
 
 
 def check_notes(notes: str) -> str:
-    """The notes, trimmed. Raises BadInput where they are far too long."""
+    """Return the notes without surrounding white space. Raises BadInput if they are too long."""
     if len(notes) > LONGEST_NOTES:
         raise BadInput(f"Notes of at most {LONGEST_NOTES:,} characters, please.")
     return notes.strip()
 
 
 def check_tags(given: Iterable[str]) -> tuple[str, ...]:
-    """The tags, each once, spaces squeezed. Raises BadInput where there are too many or one is too long."""
+    """Return the tags without duplicates and extra spaces.
+
+    Raises BadInput if there are too many tags, or one is too long.
+    """
     found = tuple(dict.fromkeys(tag for tag in (" ".join(tag.split()) for tag in given) if tag))
     if len(found) > MAX_TAGS or any(len(tag) > LONGEST_TAG for tag in found):
         raise BadInput(f"At most {MAX_TAGS} tags of at most {LONGEST_TAG} characters, please.")

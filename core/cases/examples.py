@@ -1,4 +1,4 @@
-"""The cases that ship with Hopscope."""
+"""Saved comparisons that ship with Hopscope."""
 
 from __future__ import annotations
 
@@ -14,21 +14,25 @@ from core.sources import Source, source_in
 
 FOLDER = ROOT / "data" / "cases"
 PICTURES = ROOT / "static" / "gallery"
-_reading = threading.Lock()  # so that of the first visitors one reads
-DEMO = "demo"  # the file of the comparisons to begin with, and their tag
-FIRST = (DEMO, "documents")  # files, before those for readers of a paper
+# Without the lock, several first visitors would each read and check the files.
+_reading = threading.Lock()
+DEMO = "demo"  # name and tag of the file with the introductory comparisons
+FIRST = (DEMO, "documents")  # files listed before the others, which are for readers of a paper
 
 
 def examples() -> tuple[tuple[Case, bytes], ...]:
-    """Each example with its packed comparison, those to begin with first, by file and place in it; ids begin with `example-`."""
+    """Return each example with its packed comparison, introductory ones first.
+
+    They are sorted by file and by their order in it. Their ids begin with `example-`.
+    """
     files = sorted(FOLDER.glob(f"*{EXTENSION}"), key=lambda file: (_order(file), file.name))
     return tuple(found for file in files for found in _known(file))
 
 
 def demo(source: Source | None = None) -> tuple[Case, ...]:
-    """The comparisons to begin with, the best first: those on a corpus where one is given; empty where no file has any.
+    """Return the introductory comparisons, best first; empty if no file has any.
 
-    `whole(case.id)` opens one.
+    If the source is a corpus, they are the examples on that corpus. `whole(case.id)` opens one.
     """
     if source is not None and source.is_corpus:
         return tuple(case for case, _ in examples() if source_in(case.link) == source)
@@ -37,7 +41,11 @@ def demo(source: Source | None = None) -> tuple[Case, ...]:
 
 
 def picture(case: Case, dark: bool = False) -> Path | None:
-    """The file with a picture of an example's board, for a light or a dark page; None for a person's own case, and where none ships."""
+    """Return the image file of an example's board.
+
+    There is one for a light and one for a dark page. None for a user's own case and for an example
+    without an image.
+    """
     file = PICTURES / f"{case.id}{'-dark' if dark else ''}.webp"
     return file if case.example and file.is_file() else None
 

@@ -1,4 +1,4 @@
-"""Saved cases out into a file, and those of a file in among them."""
+"""Export of saved cases to a file, and import from one."""
 
 from __future__ import annotations
 
@@ -15,22 +15,29 @@ from core.cases.store import COLUMNS, content, insert
 
 @dataclass(frozen=True)
 class Loaded:
-    """What an import brought: the new cases, and how many were here already, with the same notes and tags."""
+    """Result of an import: new cases and the number of known ones.
+
+    A case was there already if its id, comparison, notes and tags are the same.
+    """
 
     added: tuple[Case, ...]
     known: int
 
 
 def export(keys: Iterable[str]) -> bytes:
-    """These cases as one file; the same cases give the same bytes. Raises BadInput for an unknown one."""
+    """Return these cases as one file. Raises BadInput for an unknown id.
+
+    The same cases give the same bytes.
+    """
     found = (content(key) for key in dict.fromkeys(keys))
     return as_file((case, unpack(packed)) for case, packed in found)
 
 
 def load(data: bytes) -> Loaded:
-    """Add the cases of a file. All of them or, where the file cannot be read, none; nothing that is here is changed.
+    """Add all cases of a file.
 
-    A case whose id is taken by another one gets a new id. Raises BadInput that says what is wrong with the file and where.
+    If the file cannot be read, none is added. No existing case is changed. A case whose id is taken
+    by another one gets a new id. Raises BadInput with the fault and its line.
     """
     found, added, known = list(read(data)), [], 0
     with saved_cases().writing() as database:

@@ -1,4 +1,4 @@
-"""Thumbs up and down on answers: a log that the adviser and the case memory read."""
+"""Ratings of answers (thumbs up or down), which the adviser and the case memory read."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from core.sharing import check_may_change, forget_owner, made
 from core.types import Question, Rating
 
 OWNED_AS = "rating"
-# of the table; what else is told of a rating is one text in JSON
+# Columns of the table. The other fields of a rating are in one JSON text, the column `about`.
 COLUMNS = ("question", "digest", "line", "answer", "up", "time")
 
 
 def answer_text(lane: Lane) -> str:
-    """Return what a lane answers as one text; empty where it gave no answer."""
+    """Return the answer of a lane as one text; empty if it gave none."""
     state = lane.state
     if state.answer is not None:
         return state.answer
@@ -29,9 +29,10 @@ def answer_text(lane: Lane) -> str:
 
 
 def rating_of(lane: Lane, up: bool) -> Rating:
-    """Rate a lane's answer: the model's, or a reader's where no model answered.
+    """Return a rating of a lane's answer.
 
-    Where no answers are known, those of the reader count that the model's answer names.
+    It is the model's answer, or the reader's if no model answered. If the question has no known
+    answers, the rating takes the reader's answers that the given answer names.
     """
     graph, question, state = lane.graph, lane.ask.question, lane.state
     given = answer_text(lane)
@@ -57,7 +58,10 @@ def rating_of(lane: Lane, up: bool) -> Rating:
 
 
 def rate(rating: Rating) -> None:
-    """Write a rating, in the place of an earlier one of the same answer. Raises NotAllowed where that is another person's."""
+    """Save a rating and replace an earlier one of the same answer.
+
+    Raises NotAllowed if the earlier one is another person's.
+    """
     name = _check(rating.digest, rating.question, rating.line, rating.answer)
     about = {key: value for key, value in to_plain(rating).items() if key not in COLUMNS}
     row = (rating.digest, rating.question, rating.line, rating.answer, int(rating.up), rating.time)
@@ -70,7 +74,7 @@ def rate(rating: Rating) -> None:
 
 
 def unrate(digest: str, question: str, line: str, answer: str) -> None:
-    """Take a rating back. Raises NotAllowed where it is another person's."""
+    """Delete a rating. Raises NotAllowed if it is another person's."""
     name = _check(digest, question, line, answer)
     with saved_cases().writing() as database:
         database.execute(
@@ -81,7 +85,10 @@ def unrate(digest: str, question: str, line: str, answer: str) -> None:
 
 
 def _check(digest: str, question: str, line: str, answer: str) -> str:
-    """The name of a rating as a thing that somebody owns. Raises NotAllowed where it is there and another person's."""
+    """Return the name under which a rating is owned.
+
+    Raises NotAllowed if the rating exists and is another person's.
+    """
     name = hashlib.sha256(json.dumps([digest, question, line, answer]).encode()).hexdigest()[:32]
     if verdict(digest, question, line, answer) is not None:
         check_may_change(OWNED_AS, name)
@@ -89,7 +96,10 @@ def _check(digest: str, question: str, line: str, answer: str) -> str:
 
 
 def verdict(digest: str, question: str, line: str, answer: str) -> bool | None:
-    """Whether that answer was found good (True) or bad (False); None where nobody said."""
+    """Return whether an answer was rated up (True) or down (False).
+
+    None without a rating.
+    """
     with saved_cases().reading() as database:
         row = database.execute(
             "SELECT up FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?",
@@ -99,20 +109,25 @@ def verdict(digest: str, question: str, line: str, answer: str) -> bool | None:
 
 
 def ratings(digest: str | None = None) -> list[Rating]:
-    """The log of a graph, or of all graphs, the oldest first."""
+    """Return the ratings on a graph, or on all graphs, oldest first.
+
+    `digest` is that of the graph.
+    """
     with saved_cases().reading() as database:
         rows = database.execute(
-            "SELECT digest, question, line, answer, up, time, about FROM feedback WHERE ? IN (digest, '') ORDER BY time, question, line",
+            "SELECT digest, question, line, answer, up, time, about FROM feedback WHERE ? IN "
+            "(digest, '') ORDER BY time, question, line",
             (digest or "",),
         ).fetchall()
     return [_rating(*row) for row in rows]
 
 
 def solved(digest: str) -> list[Question]:
-    """The questions of a graph whose answers are known, from saved cases and from answers with a thumb up.
+    """Return the questions on a graph whose answers are known from cases or ratings.
 
-    Each question once, by its text; what a case knows goes before what a thumb says, newer before older. Questions
-    without entities or answers are left out.
+    Answers count if they were rated up. Each question occurs once, by its text. Cases take
+    precedence over ratings, and newer over older. Questions without entities or answers are left
+    out.
     """
     known: dict[str, Question] = {}
     for case in cases():

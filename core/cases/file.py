@@ -1,4 +1,4 @@
-"""Cases as one file to carry elsewhere: gzipped lines of JSON, a heading first, then a case a line."""
+"""File format of exported cases: gzipped JSON lines, a heading and one case per line."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from core.io.json_text import json_text
 
 FILE_KIND, VERSION = "hopscope-cases", 1
 EXTENSION = ".cases.gz"
-MAX_BYTES, MAX_CASES, MAX_TEXT = 64_000_000, 1_000, 256_000_000  # of a file, in it, and unpacked
+# Most bytes of a file, most cases in it, most bytes of its unpacked text.
+MAX_BYTES, MAX_CASES, MAX_TEXT = 64_000_000, 1_000, 256_000_000
 ID = re.compile(r"[0-9a-f]{12}")
 
 
 def as_file(cases: Iterable[tuple[Case, Mapping[str, Any]]]) -> bytes:
-    """Cases with their comparisons, as `freeze` gives them, as one file."""
+    """Return cases with their comparisons, as `freeze` returns them, as one file."""
     out = io.BytesIO()
     with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as file:
         file.write(_line({"kind": FILE_KIND, "version": VERSION}))
@@ -39,10 +40,14 @@ def as_file(cases: Iterable[tuple[Case, Mapping[str, Any]]]) -> bytes:
 
 
 def read(data: bytes) -> Iterator[tuple[Case, bytes]]:
-    """The cases of a file, each checked whole, with its packed comparison. Raises BadInput naming the line at fault."""
+    """Yield the cases of a file, each checked, with its packed comparison.
+
+    Raises BadInput, which names the faulty line.
+    """
     if len(data) > MAX_BYTES:
         raise BadInput(
-            f"This file of {len(data) / 1e6:,.0f} MB is too large; cases of at most {MAX_BYTES / 1e6:,.0f} MB can be read."
+            f"This file of {len(data) / 1e6:,.0f} MB is too large; cases of at most "
+            f"{MAX_BYTES / 1e6:,.0f} MB can be read."
         )
     lines = _lines(data)
     heading = next(lines, (1, None))[1]
@@ -51,7 +56,8 @@ def read(data: bytes) -> Iterator[tuple[Case, bytes]]:
     if heading.get("version") != VERSION:
         version = shorten(repr(heading.get("version")), 20)
         raise BadInput(
-            f"These cases were exported by another version of Hopscope (format {version}; this one reads {VERSION})."
+            f"These cases were exported by another version of Hopscope (format {version}; this "
+            f"one reads {VERSION})."
         )
     for number, row in lines:
         if number - 1 > MAX_CASES:
@@ -62,7 +68,8 @@ def read(data: bytes) -> Iterator[tuple[Case, bytes]]:
             raise BadInput(f"Line {number} of this file: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInput(
-                f"Line {number} of this file is no case ({type(error).__name__}: {shorten(str(error))})."
+                f"Line {number} of this file is no case ({type(error).__name__}: "
+                f"{shorten(str(error))})."
             ) from None
 
 
@@ -88,7 +95,7 @@ def _read(row: Mapping[str, Any]) -> tuple[Case, bytes]:
 
 
 def _link(parameters: Mapping[str, Any]) -> dict[str, str | list[str]]:
-    """Query parameters: texts, or lists of texts."""
+    """Return query parameters after a check that they are texts or lists of texts."""
     for value in parameters.values():
         if not isinstance(value, str) and not (
             isinstance(value, list) and all(isinstance(text, str) for text in value)
@@ -100,7 +107,10 @@ def _link(parameters: Mapping[str, Any]) -> dict[str, str | list[str]]:
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
-    """(number, value) of each line of JSON, unpacked one at a time, so that no file can fill the memory."""
+    """Yield the number and value of each JSON line.
+
+    Lines are unpacked one at a time, so that no file can fill the memory.
+    """
     stream = (
         gzip.GzipFile(fileobj=io.BytesIO(data)) if data[:2] == b"\x1f\x8b" else io.BytesIO(data)
     )

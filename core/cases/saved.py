@@ -1,4 +1,4 @@
-"""A comparison as plain data, and back without engine, models or the whole graph."""
+"""Comparisons as plain data, and back without the engine, models or the whole graph."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from core.sources import Ask, GraphSource, source_in
 from core.types import State
 
 VERSION = 1
-NAMED = ("id", "title", "short", "method", "paper", "group", "notes")  # of a lane's instance
-MAX_LANES = 8
-Parts = list[tuple[Any, list[State]]]  # graphs, each with the states on it
+# Fields of a lane's instance that are saved.
+NAMED = ("id", "title", "short", "method", "paper", "group", "notes")
+MAX_LANES = 8  # most lanes of a comparison
+Parts = list[tuple[Any, list[State]]]  # each graph with the states of its lanes
 
 
 @dataclass(frozen=True)
 class _SavedAsk:
-    """The saved fields of a question, without its states.
+    """Saved fields of a question, without its states.
 
     `corpus` is the name of the corpus that was asked; empty for a question to a graph.
     """
@@ -38,21 +39,22 @@ class _SavedAsk:
     reader: bool = True
     model: bool = True
     corpus: str = ""
-    edits: tuple[str, ...] = ()  # as `Edit.written` writes them
+    edits: tuple[str, ...] = ()  # in the form of `Edit.written`
 
 
 @dataclass(frozen=True)
 class _Place:
-    """The graph of the comparison that a lane's states belong to, and their number."""
+    """Number of a lane's states, and index of their graph."""
 
     states: int
     graph: int = field(default=0, metadata={"saved": "standing"})
 
 
 def freeze(comparison: Comparison) -> dict[str, Any]:
-    """Return a comparison with the part of the graph that it names, as JSON can hold it.
+    """Return a comparison as JSON can hold it.
 
-    Lanes that have not ended count as cancelled.
+    It includes the part of the graph that the comparison names. Lanes that have not ended count as
+    cancelled.
     """
     ask = comparison.ask
     lanes = [_ended(lane) for lane in comparison.now.lanes]
@@ -76,23 +78,26 @@ def freeze(comparison: Comparison) -> dict[str, Any]:
 
 
 def thaw(saved: Mapping[str, Any], whole: Any = None, corpus: Corpus | None = None) -> Comparison:
-    """Return the comparison of `freeze`, as screens, reports and exports take one that has ended.
+    """Return the ended comparison that `freeze` saved.
 
     Parameters
     ----------
-    whole : the graph to put it on where it was made on that one; else it is on an `ExcerptGraph`.
-    corpus : the corpus that was asked, where it is here.
+    saved : the data of `freeze`.
+    whole : the graph to attach, used if the comparison was made on it; else an `ExcerptGraph` is
+        made.
+    corpus : the corpus that was asked, if it is available.
 
     Raises
     ------
-    BadInput : where it is of another version or damaged.
+    BadInput
+        If the data is of another version or damaged.
     """
     if not isinstance(saved, Mapping) or "comparison" not in saved:
         raise BadInput("This is not a saved comparison.")
     if saved["comparison"] != VERSION:
         raise BadInput(
-            f"This comparison was saved by another version of Hopscope (format {shorten(repr(saved['comparison']), 20)}; "
-            f"this one reads {VERSION})."
+            "This comparison was saved by another version of Hopscope (format "
+            f"{shorten(repr(saved['comparison']), 20)}; this one reads {VERSION})."
         )
     try:
         of_whole = whole is not None and saved["run"]["graph"] == whole.digest
@@ -115,7 +120,11 @@ def thaw(saved: Mapping[str, Any], whole: Any = None, corpus: Corpus | None = No
 
 
 def _ended(lane: Lane) -> Lane:
-    """A lane with what is known of it only as long as its graph and its corpus are here."""
+    """Return a lane prepared for saving.
+
+    It gets the facts that need its graph and its corpus. A lane that has not ended becomes
+    cancelled.
+    """
     return replace(
         lane,
         status=lane.status if lane.status in ENDED else CANCELLED,
@@ -130,7 +139,7 @@ def _saved_ask(ask: Ask) -> _SavedAsk:
 
 
 def _ask(saved: _SavedAsk, first: State, graph: Any, corpus: Corpus | None) -> Ask:
-    """The question as it was asked; `first` is its state before any operator."""
+    """Return the question as it was asked; `first` is its state before any operator."""
     named = source_in({"corpus": saved.corpus, "graph": graph.name}) or GraphSource("")
     edits = tuple(map(Edit.read, saved.edits))
     source = replace(named, graph=graph, corpus=corpus, edits=edits)
@@ -138,7 +147,7 @@ def _ask(saved: _SavedAsk, first: State, graph: Any, corpus: Corpus | None) -> A
 
 
 def _graphs(ask: Ask, lanes: Sequence[Lane]) -> list[Any]:
-    """The graphs of the lanes, each once, that of the question first."""
+    """Return the distinct graphs of the lanes, with the question's graph first."""
     graphs: dict[str, Any] = {ask.source.graph.digest: ask.source.graph}
     for lane in lanes:
         graphs.setdefault(lane.graph.digest, lane.graph)
@@ -146,12 +155,12 @@ def _graphs(ask: Ask, lanes: Sequence[Lane]) -> list[Any]:
 
 
 def _graph_number(lane: Lane, graphs: Sequence[Any]) -> int:
-    """The place of a lane's graph among those of the comparison."""
+    """Return the index of a lane's graph among those of the comparison."""
     return [graph.digest for graph in graphs].index(lane.graph.digest)
 
 
 def _states(lanes: Sequence[Lane], graphs: Sequence[Any], place: int) -> list[State]:
-    """The states of the lanes on one graph, in the order of the lanes."""
+    """Return the states of the lanes on one graph, by lane."""
     on_it = (lane for lane in lanes if _graph_number(lane, graphs) == place)
     return [state for lane in on_it for state in lane.states]
 
@@ -163,7 +172,10 @@ def _lane(lane: Lane, graphs: Sequence[Any]) -> dict[str, Any]:
 
 
 def _lanes(rows: Sequence[Mapping[str, Any]], ask: Ask, parts: Parts) -> list[Lane]:
-    """The lanes; `parts` are their graphs, None for the question's own, each with the states of its lanes."""
+    """Return the lanes of saved rows.
+
+    `parts` are their graphs, each with the states of its lanes; None for the question's own graph.
+    """
     if not 1 <= len(rows) <= MAX_LANES:
         raise ValueError(f"{len(rows)} lanes")
     lanes, done = [], [0] * len(parts)
@@ -185,7 +197,7 @@ def _lanes(rows: Sequence[Mapping[str, Any]], ask: Ask, parts: Parts) -> list[La
 
 
 def _thawed(row: Mapping[str, Any], ask: Ask, **given: Any) -> Lane:
-    """A lane of its saved fields and those `given`."""
+    """Return a lane from its saved fields and the `given` ones."""
     named = {name: row[name] for name in NAMED if name in row}
     instance = from_plain(Instance, named, line=parse_line(row["line"]))
     lane = from_plain(Lane, row, ask=ask, instance=instance, tried=True, **given)
@@ -199,7 +211,7 @@ def _thawed(row: Mapping[str, Any], ask: Ask, **given: Any) -> Lane:
 
 
 def _check(state: State) -> None:
-    """Check the fields that every screen reads."""
+    """Check the fields of a state that every screen reads."""
     if not state.trace:
         raise ValueError("a state without its steps")
     for step in state.trace:

@@ -1,4 +1,7 @@
-"""Saved comparisons: stored, found, annotated, duplicated, deleted. Shipped examples are listed with them and cannot be changed."""
+"""Storage of saved comparisons: save, search, annotate, duplicate and delete.
+
+Shipped examples are listed with them and cannot be changed.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,19 @@ def save(
     notes: str = "",
     tags: Iterable[str] = (),
 ) -> Case:
-    """Keep a comparison. Raises BadInput where it is too large, StoreError where it cannot be written."""
+    """Save a comparison and return its case.
+
+    Parameters
+    ----------
+    link : query parameters of the page that asks the same question again.
+
+    Raises
+    ------
+    BadInput
+        If the comparison, the notes or the tags are too large.
+    StoreError
+        If it cannot be written.
+    """
     case = replace(
         about(comparison), link=dict(link or {}), notes=check_notes(notes), tags=check_tags(tags)
     )
@@ -41,7 +56,10 @@ def save(
 
 
 def cases(text: str = "", tag: str = "") -> list[Case]:
-    """The cases that hold all words of `text` and bear `tag`, the newest first, then the examples."""
+    """Return the cases that contain all words of `text` and have `tag`.
+
+    Own cases come first, newest first; then the examples.
+    """
     with saved_cases().reading() as database:
         found = [
             _listed(row)
@@ -56,7 +74,7 @@ def cases(text: str = "", tag: str = "") -> list[Case]:
 
 
 def tags() -> dict[str, int]:
-    """Every tag with how many cases bear it, by name."""
+    """Return every tag with its number of cases, sorted by name."""
     with saved_cases().reading() as database:
         written = [row[0] for row in database.execute("SELECT tags FROM cases")]
     borne = (*map(_tags, written), *(case.tags for case in _examples()))
@@ -64,23 +82,38 @@ def tags() -> dict[str, int]:
 
 
 def get(key: str) -> Case:
-    """The case of that id. Raises BadInput where there is none."""
+    """Return the case of that id. Raises BadInput if there is none."""
     return _found(key)[0]
 
 
 def whole(key: str, graph: Any = None, corpus: Corpus | None = None) -> Comparison:
-    """The comparison of a case, on the part of the graph saved with it, or on `graph` where it was made on that one. Raises BadInput where
-    it is damaged or not there."""
+    """Return the comparison of a case.
+
+    Parameters
+    ----------
+    key : id of the case.
+    graph : the graph to attach, used if the comparison was made on it; else the saved part is used.
+    corpus : the corpus that was asked, if it is available.
+
+    Raises
+    ------
+    BadInput
+        If the case does not exist or is damaged.
+    """
     return thaw(unpack(_found(key)[1]), graph, corpus)
 
 
 def content(key: str) -> tuple[Case, bytes]:
-    """A case and its packed comparison."""
+    """Return a case and its packed comparison. Raises BadInput if there is none."""
     return _found(key)
 
 
 def edit(key: str, notes: str | None = None, tags: Iterable[str] | None = None) -> Case:
-    """Change the notes or the tags. Raises BadInput where there is no such case, or it is an example; NotAllowed where it is another's."""
+    """Change the notes or the tags of a case; None keeps them.
+
+    Raises BadInput if the case does not exist or is an example, and NotAllowed if it is another
+    person's.
+    """
     case = _own(key)
     case = replace(
         case,
@@ -98,7 +131,7 @@ def edit(key: str, notes: str | None = None, tags: Iterable[str] | None = None) 
 
 
 def duplicate(key: str) -> Case:
-    """A copy with an id and times of its own; that of an example can be changed."""
+    """Save a copy with a new id and new times. A copy of an example can be changed."""
     case, packed = _found(key)
     now = round(time.time(), 3)
     case = replace(case, id=uuid.uuid4().hex[:12], created=now, changed=now, example=False)
@@ -108,7 +141,11 @@ def duplicate(key: str) -> Case:
 
 
 def delete(key: str) -> None:
-    """Remove a case. Raises BadInput where there is no such case, or it is an example; NotAllowed where it is another's."""
+    """Delete a case.
+
+    Raises BadInput if the case does not exist or is an example, and NotAllowed if it is another
+    person's.
+    """
     _own(key)
     with saved_cases().writing() as database:
         database.execute("DELETE FROM cases WHERE id = ?", (key,))
@@ -116,7 +153,7 @@ def delete(key: str) -> None:
 
 
 def insert(database, case: Case, packed: bytes) -> None:
-    """Write a new case; its id must not be there yet."""
+    """Write a new case into the database. Its id must be new."""
     description = {
         name: getattr(case, name)
         for name in ("question", "entities", "answers", "graph", "instances")
@@ -162,7 +199,7 @@ def _case(row: tuple) -> Case:
 
 
 def _tags(written: str) -> tuple[str, ...]:
-    """The tags of a row; none of a damaged one, as is said where it is listed."""
+    """Return the tags of a row. A damaged row has none here; the list of cases reports it."""
     try:
         return tuple(json.loads(written))
     except (ValueError, TypeError):
@@ -170,7 +207,7 @@ def _tags(written: str) -> tuple[str, ...]:
 
 
 def _listed(row: tuple) -> Case:
-    """As `_case`; one that is damaged says so in the place of its question."""
+    """Return the case of a row. A damaged one has the error in place of its question."""
     try:
         return _case(row)
     except BadInput as error:
@@ -205,4 +242,7 @@ def _examples() -> list[Case]:
 
 
 def _missing(key: str) -> str:
-    return f"There is no case “{shorten(key, 40)}”; it may have been deleted, or saved on another machine."
+    return (
+        f"There is no case “{shorten(key, 40)}”; it may have been deleted, or saved on another "
+        "machine."
+    )

@@ -1,1 +1,4 @@
-"""The command line's commands, one small module each; `add(commands)` gives one its grammar and says what it runs."""
+"""Commands of the command line, one module each.
+
+`add(commands)` adds a command with its options to the parser and sets the function that runs it.
+"""

@@ -1,4 +1,4 @@
-"""`ask`: one question, several instances."""
+"""Command `ask`: one question to several methods."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from core.serving.calls import asked
 from core.sources import Ask, GraphSource, Source, source_in
 from core.types import Beside, Step
 
-STOPPED = 10.0  # seconds in which what is made in the background ends
-LEAST = 0.005  # seconds below which a time is printed as none
+STOPPED = 10.0  # most seconds to wait until a background job has stopped
+LEAST = 0.005  # seconds; shorter times would be printed as 0.00 and are left out
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     ask = commands.add_parser("ask", help="ask one question and compare instances")
     ask.add_argument("question")
     ask.add_argument(
@@ -39,7 +39,8 @@ def add(commands) -> None:
         action="append",
         default=[],
         metavar="ID",
-        help="an instance, or a line of operators; repeat for more (default: lego-12, or vanilla-rag for a corpus)",
+        help="an instance, or a line of operators; repeat for more (default: lego-12, or "
+        "vanilla-rag for a corpus)",
     )
     ask.add_argument(
         "--entity",
@@ -76,19 +77,22 @@ def add(commands) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="ask again without this entity, or this document of a corpus, and say what changed; repeat for more",
+        help="ask again without this entity, or this document of a corpus, and say what changed; "
+        "repeat for more",
     )
     ask.add_argument(
         "--influence",
         action="store_true",
-        help="measure what each answer rests on: it is made again without each path or passage, by a language model with so many calls",
+        help="measure what each answer rests on: it is made again without each path or passage, "
+        "by a language model with so many calls",
     )
     ask.add_argument(
         "--prompt",
         default="",
         metavar="NAME",
-        help="ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the papers print them), another name of "
-        "core/prompts, or a file of your own with {question}, {paths}, {tables} or {passages} in it",
+        help="ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the "
+        "papers print them), another name of core/prompts, or a file of your own with {question}, "
+        "{paths}, {tables} or {passages} in it",
     )
     ask.add_argument("--seed", type=whole(0), default=0)
     ask.add_argument(
@@ -97,14 +101,15 @@ def add(commands) -> None:
     ask.add_argument(
         "--whole",
         action="store_true",
-        help="wait until all vectors of the documents are there; without it, of many documents those are searched that are encoded so far",
+        help="wait until all vectors of the documents are there; without it, of many documents "
+        "those are searched that are encoded so far",
     )
     ask.add_argument("--json", action="store_true", help="print one JSON object")
     ask.set_defaults(run=run)
 
 
 def run(options) -> int:
-    """Compare the chosen instances; the exit code."""
+    """Compare the chosen methods and return the exit code."""
     engine, known = options.engine(), catalogue()
     source = source_in(vars(options)) or GraphSource(options.graph)
     ask = _asked(source, options, engine)
@@ -143,7 +148,8 @@ def run(options) -> int:
             "text": together(job.comparison, found),
             "lanes": lanes,
         }
-    # vectors, of which what is encoded is kept: this process ends
+    # Vectors may still be encoded in the background. This process ends, so the jobs are stopped;
+    # the vectors made so far are kept.
     for making in engine.preparing.of("index-"):
         making.stop()
         making.wait(STOPPED)
@@ -155,14 +161,17 @@ def run(options) -> int:
 
 
 def _worth_saying(trace: Iterable[Step]) -> Iterator[str]:
-    """The notes of steps without which the answer would be read wrongly."""
+    """The notes of steps without which the answer would be misunderstood."""
     for step in trace:
         yield from (note for note in step.notes if note.startswith(UNASKED))
         yield from step.warnings
 
 
 def _measure(comparison: Comparison, environment: Environment) -> None:
-    """Measure what the answers of all lanes rest on; what a language model's will cost is said before, on the error stream."""
+    """Measure the influence of each path or passage on the answers of all lanes.
+
+    The cost of a language model's calls is printed on standard error before they are made.
+    """
     for place in range(len(comparison.lanes)):
         for by_model in (False, True) if comparison.ask.model else (False,):
             lane = comparison.lanes[place]
@@ -176,7 +185,10 @@ def _measure(comparison: Comparison, environment: Environment) -> None:
 
 
 def _without(ask: Ask, names: Sequence[str], engine) -> Ask:
-    """The same question to the same source without the documents or entities of these names. Raises BadInput."""
+    """Return the same question to the source without some documents or entities.
+
+    Raises BadInput for a name that is not in the source.
+    """
     edits = tuple(Edit("passage" if name in ask.source else "node", (name,)) for name in names)
     return replace(
         replace(ask.source, edits=edits)
@@ -187,7 +199,10 @@ def _without(ask: Ask, names: Sequence[str], engine) -> Ask:
 
 
 def _asked(source: Source, options, engine) -> Ask:
-    """The question to a graph or a corpus; one of its sets' own questions brings its known answers and passages along."""
+    """Return the question to a graph or a corpus.
+
+    A question of one of its sets brings its known answers and passages with it.
+    """
     with bar(f"Opening {source.noun}") as watch:
         opened = source.open(engine, watch)
     given = options.entity, options.answer, options.gold
@@ -213,18 +228,21 @@ def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> N
             print(f"  against before: {one.text}")
         for rests in answered["influence"]:
             print(
-                f"  {'language model' if rests['by'] == 'model' else 'reader'}: {rests['text'][0].lower()}{rests['text'][1:]}"
+                f"  {'language model' if rests['by'] == 'model' else 'reader'}: "
+                f"{rests['text'][0].lower()}{rests['text'][1:]}"
             )
             for item in (item for item in rests["items"] if item["influence"]):
                 print(
-                    f"  {item['influence']:6.2f}{' *' if item['smallest'] else '  '} {item['kind']} {shorten(item['name'])}"
+                    f"  {item['influence']:6.2f}{' *' if item['smallest'] else '  '} "
+                    f"{item['kind']} {shorten(item['name'])}"
                 )
         if answered["error"]:
             print(f"  failed: {answered['error']}")
             continue
         if answered["partly"]:
             print(
-                f"  searched {answered['partly']}; the same command goes on from there, and --whole waits for all"
+                f"  searched {answered['partly']}; the same command goes on from there, and "
+                "--whole waits for all"
             )
         for note in dict.fromkeys(_worth_saying(lane.state.trace)):
             print(f"  {note}")
@@ -236,21 +254,25 @@ def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> N
             print(f"  {answered['answer_fault']}")
         if answered["thought"]:
             print(
-                f"  thought, no part of the answer: {len(answered['thought']):,} characters; --json shows it"
+                f"  thought, no part of the answer: {len(answered['thought']):,} characters; "
+                "--json shows it"
             )
         if answered["excerpt"] is not None:
             print(
-                f"  nearest sentence ({answered['excerpt']['chunk']}): {answered['excerpt']['text']}"
+                f"  nearest sentence ({answered['excerpt']['chunk']}): "
+                f"{answered['excerpt']['text']}"
             )
         for kind, hits in answered["hits"].items():
             for hit in hits[:5]:
                 score = "" if hit["score"] is None else format(hit["score"], ".3f")
                 print(
-                    f"  {score:>6}  {kind} {hit['id']}{' *' if hit.get('gold') else ''}  {shorten(hit['text'])}"
+                    f"  {score:>6}  {kind} {hit['id']}{' *' if hit.get('gold') else ''}  "
+                    f"{shorten(hit['text'])}"
                 )
         for path in answered["paths"][:5]:
             print(
-                f"  {'' if path['score'] is None else format(path['score'], '.3f'):>6}  {path['text']}"
+                f"  {'' if path['score'] is None else format(path['score'], '.3f'):>6}  "
+                f"{path['text']}"
             )
         if answered["funnel"]:
             print(
@@ -278,5 +300,6 @@ def _print(result: dict, comparison, changed: Sequence[Beside | None] = ()) -> N
         found = sum(map(len, answered["hits"].values()))
         what = f"{found} hits" if answered["hits"] else f"{len(answered['paths'])} paths"
         print(
-            f"  {cost(lane.state.trace):.2f} s, {what}{f'; apart from that {extra}' if extra else ''}"
+            f"  {cost(lane.state.trace):.2f} s, "
+            f"{what}{f'; apart from that {extra}' if extra else ''}"
         )

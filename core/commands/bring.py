@@ -1,4 +1,7 @@
-"""`bring`: say what a file, a folder, a zip or a database is, and do with it what the other commands do."""
+"""Command `bring`: recognise a file, a folder, a zip or a database, and import it.
+
+It runs the command for the kind of data that was recognised.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,18 @@ from core.errors import BadInput
 from core.importing import KINDS, Recognition, importers_named, recognise_together
 from core.importing.importer import KindName
 
-MAX_OTHERS = 4  # other things that a file may be which are named
-TITLED = "corpus questions"  # commands that take a title
+MAX_OTHERS = 4  # alternative readings of a file that are named
+TITLED = "corpus questions"  # commands that have the option --title
 
 
 def add(commands) -> None:
-    """Add the command's grammar."""
+    """Add the command and its options."""
     bring = commands.add_parser(
         "bring",
-        help="say what a file, a folder, a zip or a database is, and add it: graphs, documents, questions, runs, indexes, cases",
-        epilog="It runs the command that it names, which has more options. Formats: docs/formats.md.",
+        help="say what a file, a folder, a zip or a database is, and add it: graphs, documents, "
+        "questions, runs, indexes, cases",
+        epilog="It runs the command that it names, which has more options. Formats: "
+        "docs/formats.md.",
     )
     bring.add_argument(
         "paths", nargs="+", metavar="PATH", help="files, a folder, a zip, an address, or hf:NAME"
@@ -34,7 +39,8 @@ def add(commands) -> None:
         dest="form",
         default="",
         metavar="KIND",
-        help=f"what it is, where it may be several things: {', '.join(KINDS)}, or with a format: graph/turtle",
+        help=f"what it is, where it may be several things: {', '.join(KINDS)}, or with a format: "
+        "graph/turtle",
     )
     bring.add_argument(
         "--name",
@@ -53,7 +59,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Say what the files are, and bring them; the exit code."""
+    """Recognise the files, import them and return the exit code."""
     paths = [file_of(path) for path in options.paths]
     found, others = _chosen(paths, options)
     print(f"{found.importer.title} ({found.importer.key}): {found.reason}.")
@@ -80,7 +86,7 @@ def run(options) -> int:
 
 
 def _chosen(paths: list[str], options) -> tuple[Recognition, list[Recognition]]:
-    """The reading chosen for the files, and the other possible ones. Raises BadInput."""
+    """Return the recognition chosen for the files, and the alternatives. Raises BadInput."""
     if not options.form:
         found = recognise_together(paths, options.encoding)
         return found[0], found[1 : MAX_OTHERS + 1]
@@ -104,14 +110,17 @@ def _chosen(paths: list[str], options) -> tuple[Recognition, list[Recognition]]:
 
 
 def _source(found: Recognition, options) -> tuple[str, str]:
-    """The option that says which graph or corpus questions or a run are of. Raises BadInput."""
+    """Return the option that names the graph or corpus of questions or a run.
+
+    Raises BadInput if it is needed and not given.
+    """
     if found.needs_source and not (options.graph or options.corpus):
         raise BadInput("Say which graph or corpus this is of, with --graph NAME or --corpus NAME.")
     return ("--corpus", options.corpus) if options.corpus else ("--graph", options.graph)
 
 
 def _look(found: Recognition, options) -> int:
-    """Read the files and say what would be taken; the exit code."""
+    """Read the files, print what would be imported, and return the exit code."""
     if found.importer.kind != KindName.DATABASE:
         with bar("Reading") as watch:
             read = found.importer.read_file(*found.paths, watch=watch, encoding=options.encoding)
@@ -122,7 +131,7 @@ def _look(found: Recognition, options) -> int:
 
 
 def _run(words: list[str], options) -> int:
-    """Run another command; the exit code."""
+    """Run another command and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m core")
     importlib.import_module(f"{__package__}.{words[0]}").add(parser.add_subparsers())
     given = parser.parse_args(words)

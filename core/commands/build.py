@@ -1,4 +1,4 @@
-"""`build`: a graph from a file of triples, or from a database."""
+"""Command `build`: build a graph from files of triples or from a database."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ from core.graph.readers.triple_file import TripleFile, columns_of, size_of
 from core.graph.store import LADYBUG_PACKAGE, Graph
 
 DRY = 10  # triples that a dry run prints
-FIRST = 100_000  # triples of a large file that it looks at
-DRY_COPY = 1_000  # triples that it copies of a database
-EPILOG = """A file of up to 128 MB of text is read at once, some 10 MB a second: after a kill the same command starts over. A larger one, or
+FIRST = 100_000  # triples of a large file that a dry run reads
+DRY_COPY = 1_000  # triples that a dry run copies from a database
+EPILOG = """A file of up to 128 MB of text is read at once, some 10 MB a second: after a kill the \
+same command starts over. A larger one, or
 one with --memory, is built in steps: after a kill the same command continues where it stopped."""
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     parser = commands.add_parser(
         "build", help="build a graph from a file of triples", epilog=EPILOG
     )
@@ -41,9 +42,10 @@ def add(commands) -> None:
         "triples",
         metavar="FILE",
         nargs="*",
-        help="a file of triples, in one of the formats below; plain, .gz, .bz2 or .zst; hf:NAME, whose rows bring graphs; or the address "
-        "of a database, such as sparql+https://example.org/sparql or bolt://localhost:7687. Of several files, or of a zip of them, those "
-        "with ids and labels but no edges are tables of nodes",
+        help="a file of triples, in one of the formats below; plain, .gz, .bz2 or .zst; hf:NAME, "
+        "whose rows bring graphs; or the address of a database, such as "
+        "sparql+https://example.org/sparql or bolt://localhost:7687. Of several files, or of a "
+        "zip of them, those with ids and labels but no edges are tables of nodes",
     )
     parser.add_argument(
         "--nodes",
@@ -73,7 +75,8 @@ def add(commands) -> None:
     parser.add_argument(
         "--columns",
         metavar="1,2,3",
-        help="the columns of head, relation and tail, from 1, where lines of text hold more than three",
+        help="the columns of head, relation and tail, from 1, where lines of text hold more than "
+        "three",
     )
     parser.add_argument(
         "--header",
@@ -85,7 +88,10 @@ def add(commands) -> None:
     parser.add_argument(
         "--carry-over",
         metavar="NAME",
-        help="read no file: turn a graph of an earlier version's --store cypher into arrays, by its name or folder; needs "
+        help=(
+            "read no file: turn a graph of an earlier version's --store cypher into arrays, by "
+            "its name or folder; needs "
+        )
         + LADYBUG_PACKAGE,
     )
     parser.add_argument(
@@ -113,7 +119,8 @@ def add(commands) -> None:
         "--language",
         metavar="TAG",
         default="",
-        help="of RDF: the language of the labels that things are called by (default: en); none: no labels",
+        help="of RDF: the language of the labels that things are called by (default: en); none: "
+        "no labels",
     )
     parser.add_argument(
         "--labels", metavar="FILE", help="of RDF: another file that has labels, such as Wikidata's"
@@ -122,7 +129,8 @@ def add(commands) -> None:
         "--literals",
         choices=LITERALS,
         default=TRIPLES,
-        help="of RDF: literals that are no labels are entities of triples (default), said in the descriptions of their things, or left out",
+        help="of RDF: literals that are no labels are entities of triples (default), said in the "
+        "descriptions of their things, or left out",
     )
     databases = parser.add_argument_group("of a database")
     databases.add_argument(
@@ -136,7 +144,8 @@ def add(commands) -> None:
         "--query",
         metavar="TEXT",
         default="",
-        help="what to copy: SELECT of three variables or CONSTRUCT in SPARQL, RETURN of relationships in Cypher",
+        help="what to copy: SELECT of three variables or CONSTRUCT in SPARQL, RETURN of "
+        "relationships in Cypher",
     )
     databases.add_argument(
         "--key",
@@ -147,7 +156,8 @@ def add(commands) -> None:
     databases.add_argument(
         "--live",
         action="store_true",
-        help="copy nothing: of each question the neighbourhood of its entities is fetched when it is asked; needs --name",
+        help="copy nothing: of each question the neighbourhood of its entities is fetched when it "
+        "is asked; needs --name",
     )
     usual = Settings("sparql+https://example.org/sparql")
     for name, metavar, text in (
@@ -168,7 +178,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Build the graph and say how large it is; the exit code."""
+    """Build the graph, print its size and return the exit code."""
     if options.carry_over:
         return _carry_over(options)
     if not options.triples:
@@ -187,7 +197,7 @@ def run(options) -> int:
 
 
 def _carry_over(options) -> int:
-    """Turn a graph in a Ladybug database into arrays; the exit code."""
+    """Convert a graph in a Ladybug database to arrays and return the exit code."""
     if options.triples or options.out:
         raise BadInput("A graph is carried over where it is, without files and --out.")
     graph = carry_over(own_folder(options.carry_over) or Path(options.carry_over))
@@ -201,14 +211,16 @@ def _counts(graph: Graph, folder: object) -> str:
 
 
 def _live(options) -> int:
-    """Add a database that is asked live; the exit code."""
+    """Add a database that is queried live and return the exit code."""
     if not is_address(options.triples[0]) or len(options.triples) > 1 or not options.name:
         raise BadInput(
-            "A database is asked live by its address and a --name, such as bolt://localhost:7687 --live --name films."
+            "A database is asked live by its address and a --name, such as bolt://localhost:7687 "
+            "--live --name films."
         )
     if options.out or options.query or options.dry_run:
         raise BadInput(
-            "Nothing is copied of a database that is asked live, so --out, --query and --dry-run do not go with --live."
+            "Nothing is copied of a database that is asked live, so --out, --query and --dry-run "
+            "do not go with --live."
         )
     bounds = {name: getattr(options, name) for name in ("hops", "each", "edges", "seconds")}
     settings = Settings(
@@ -226,7 +238,7 @@ def _live(options) -> int:
 
 
 def _of_database(options, folder: Path) -> TripleFile:
-    """What the database at an address holds, copied. Raises BadInput, also for options of files."""
+    """Copy the triples of a database into a file. Raises BadInput, also for options of files."""
     if (
         len(options.triples) > 1
         or options.nodes
@@ -238,7 +250,8 @@ def _of_database(options, folder: Path) -> TripleFile:
         or options.format != AUTO
     ):
         raise BadInput(
-            "A graph is copied from one database, without files, --format, --columns, --header, --encoding, --integers and --labels beside it."
+            "A graph is copied from one database, without files, --format, --columns, --header, "
+            "--encoding, --integers and --labels beside it."
         )
     address = address_of(options.triples[0])
     check_language(options.language)
@@ -284,7 +297,10 @@ def _of_files(options, unpacked: Path) -> TripleFile:
 
 
 def _look(source: TripleFile, numbers: bool) -> int:
-    """Print the first triples, how many they are, and what of the files is taken how; of a large file of its beginning."""
+    """Print the first triples, their number, and how the files are read.
+
+    Of a large file only the first `FIRST` triples are read.
+    """
     try:
         small = source.path.stat().st_size <= LARGE
     except OSError as error:

@@ -1,4 +1,4 @@
-"""`cases`: list, export and import saved comparisons, and run the case study that ships as an example."""
+"""Command `cases`: list, export and import saved comparisons, and make the shipped ones again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.sources import CorpusSource, GraphSource
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     cases = commands.add_parser("cases", help="list, export or import saved comparisons")
     parts = cases.add_subparsers(required=True, metavar="WHAT")
 
@@ -102,7 +102,10 @@ def _import(options) -> int:
 
 
 def _study(options) -> int:
-    """The comparisons of data/case-study/study.toml on its graph, by the instances and models as they are here."""
+    """Run the comparisons of data/case-study/study.toml and write them into a file.
+
+    The installed methods and models are used.
+    """
     import tomllib
 
     check_writable(Path(options.out))
@@ -111,7 +114,7 @@ def _study(options) -> int:
         graph = dataset.open(watch)
     questions = {question.id: question for question in dataset.questions("case-study")}
     keys = []
-    assert dataset.triples is not None  # it is a file that is shipped
+    assert dataset.triples is not None  # The data set is a shipped file of triples.
     for row in tomllib.loads((dataset.triples.parent / "study.toml").read_text("utf-8"))["case"]:
         job = engine.compare(
             engine.ask(GraphSource.of(graph), questions[row["question"]]),
@@ -136,7 +139,11 @@ def _study(options) -> int:
 
 
 def _demo(options) -> int:
-    """The comparisons of a list in data/cases, with the changes of one step that help them, by the models as they are here."""
+    """Run the comparisons of a list in data/cases and write them into a file.
+
+    Each case includes the one-step changes that recover lost answers. The installed models are
+    used.
+    """
     import hashlib
     import tomllib
     from dataclasses import replace
@@ -183,7 +190,7 @@ def _demo(options) -> int:
 
 
 def _of_graph(engine, name: str):
-    """How a row's question is asked of a graph of triples."""
+    """Return a function that asks a row's question on a graph of triples."""
     dataset = datasets()[name]
     with bar("Opening the graph") as watch:
         graph = dataset.open(watch)
@@ -196,7 +203,7 @@ def _of_graph(engine, name: str):
 
 
 def _of_corpus(engine, name: str):
-    """How a row's question is asked of documents."""
+    """Return a function that asks a row's question on documents."""
     corpus = open_corpus(name)
 
     def asked(row, model: bool):
@@ -207,7 +214,9 @@ def _of_corpus(engine, name: str):
 
 
 def _compared(engine, ask, lanes):
-    """An ended comparison with the changes that help. Raises ModelFailed where a lane fails."""
+    """Run a comparison until it and its repair trials have ended. Raises ModelFailed if a lane
+    fails.
+    """
     import time
 
     job = engine.compare(ask, [find(key) for key in lanes], repairs=True)

@@ -1,4 +1,4 @@
-"""`corpus`: bring documents, see them, take them away."""
+"""Command `corpus`: add documents, list and remove them, and build graphs of them."""
 
 from __future__ import annotations
 
@@ -22,26 +22,27 @@ from core.evaluation.questions.writing import ROLE, Recipe, Writing
 from core.io.json_text import json_text
 from core.languages import known_code
 
-AUTO = "auto"  # the language that is found
-PRINTED = 5  # questions that are printed
-SHOWN = 10  # documents that are named
+AUTO = "auto"  # as a language: the one that is detected
+PRINTED = 5  # written questions that are printed
+SHOWN = 10  # documents, and notes on files, that are printed
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its parts with their options."""
     corpus = commands.add_parser("corpus", help="bring documents, see them, take them away")
     parts = corpus.add_subparsers(required=True, metavar="WHAT")
 
     into = parts.add_parser(
         "add",
-        help="make a corpus of documents, or bring more into one of your own; changed ones take their place",
+        help="make a corpus of documents, or bring more into one of your own; changed ones take "
+        "their place",
     )
     into.add_argument(
         "files",
         nargs="*",
         metavar="FILE",
-        help="txt, md, html, pdf, docx, xlsx, pptx, epub, eml, ipynb, csv, json, parquet; a folder or a zip of them; a published set as "
-        "it is; hf:NAME or irds:ID",
+        help="txt, md, html, pdf, docx, xlsx, pptx, epub, eml, ipynb, csv, json, parquet; a "
+        "folder or a zip of them; a published set as it is; hf:NAME or irds:ID",
     )
     into.add_argument(
         "--name", required=True, metavar="NAME", help="the corpus: small letters, digits and dashes"
@@ -51,7 +52,8 @@ def add(commands) -> None:
         "--columns",
         default="",
         metavar="TEXT=COLUMN,...",
-        help="the columns of tables: text=Body,title=Subject,id=No; text=data.body within others; text=2,header=no",
+        help="the columns of tables: text=Body,title=Subject,id=No; text=data.body within others; "
+        "text=2,header=no",
     )
     into.add_argument(
         "--format",
@@ -100,7 +102,8 @@ def add(commands) -> None:
 
     again = parts.add_parser(
         "export",
-        help="write a corpus with its questions as BEIR has it: corpus.jsonl, queries.jsonl, qrels/",
+        help="write a corpus with its questions as BEIR has it: corpus.jsonl, queries.jsonl, "
+        "qrels/",
     )
     again.add_argument("name", metavar="NAME")
     again.add_argument("folder", metavar="FOLDER")
@@ -148,7 +151,8 @@ def _add(options) -> int:
         )
     corpus = brought.corpus.with_language(code) if code else brought.corpus
     print(
-        f"{_counted(brought.added)} added to {corpus.name}, {brought.changed:,} changed, {brought.known:,} there already"
+        f"{_counted(brought.added)} added to {corpus.name}, {brought.changed:,} changed, "
+        f"{brought.known:,} there already"
     )
     _tell(corpus)
     warn(brought.notes)
@@ -195,7 +199,10 @@ def _show(options) -> int:
 
 
 def _shown(corpus: Corpus) -> dict[str, Any]:
-    """What a corpus holds, as plain data: all that is printed, with every document and every note."""
+    """Return the description of a corpus as plain data.
+
+    It has everything that is printed, with all documents and all notes.
+    """
     documents = [corpus.at(row) for row in range(len(corpus))]
     language = corpus.language
     return {
@@ -254,19 +261,21 @@ def _remove(options) -> int:
     else:
         corpus = open_corpus(options.name).remove(options.documents)
         print(
-            f"{_counted(len(set(options.documents)))} removed, {corpus.n_documents:,} left in {corpus.name}"
+            f"{_counted(len(set(options.documents)))} removed, {corpus.n_documents:,} left in "
+            f"{corpus.name}"
         )
     return OK
 
 
 def _tell(corpus: Corpus) -> None:
-    """Its size, and the question sets that it has."""
+    """Print the size, the language and the question sets of a corpus."""
     linked = f", {len(corpus.linked):,} links" if corpus.linked is not None else ""
     print(f"{_counted(corpus.n_documents)}, {corpus.characters:,} characters{linked}")
     print(f"Language: {corpus.language.words()}")
     for name, title in corpus.sets.items():
         print(
-            f"{name}: {len(corpus.questions(name)):,} questions{f', {title}' if title != name else ''}"
+            f"{name}: {len(corpus.questions(name)):,} "
+            f"questions{f', {title}' if title != name else ''}"
         )
 
 
@@ -275,14 +284,17 @@ def _counted(documents: int) -> str:
 
 
 def _add_write_questions(parts) -> None:
-    """The grammar of this part of the command."""
+    """Add the part `write-questions` and its options."""
     usual = Recipe()
     written = parts.add_parser(
         "write-questions",
-        help="let a language model write questions that ask for an overview of a corpus, or to linked passages",
-        description="Five users, five tasks of each, five questions to each task, from what the corpus is about; or with --linked "
-        "questions to two linked passages each, which are their gold. Saved as a question set.",
-        epilog="Every reply is saved: the same command continues where it stopped, and asks nobody where all is written.",
+        help="let a language model write questions that ask for an overview of a corpus, or to "
+        "linked passages",
+        description="Five users, five tasks of each, five questions to each task, from what the "
+        "corpus is about; or with --linked questions to two linked passages each, which are their "
+        "gold. Saved as a question set.",
+        epilog="Every reply is saved: the same command continues where it stopped, and asks "
+        "nobody where all is written.",
     )
     written.add_argument("name", metavar="NAME", help="the corpus")
     written.add_argument("--users", type=whole(1), default=usual.users, metavar="N")
@@ -326,7 +338,10 @@ def _add_write_questions(parts) -> None:
 
 
 def _write_questions(options) -> int:
-    """Write, keep and print; the exit code."""
+    """Let a language model write questions, and save them as a set.
+
+    Some are printed. Returns the exit code.
+    """
     if options.name not in corpora():
         raise BadInput(f"There is no corpus “{options.name}”.{nearest(options.name, corpora())}")
     recipe, engine = Recipe(options.users, options.tasks, options.questions), options.engine()

@@ -1,4 +1,4 @@
-"""`corpus advise`: whether a graph is needed for the documents of a corpus."""
+"""Command `corpus advise`: advice whether the documents of a corpus need a graph."""
 
 from __future__ import annotations
 
@@ -18,17 +18,20 @@ from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Store, evaluations_file
 from core.io.json_text import json_text
 
-LOCAL = "llama"  # the backend whose replies cost nothing
+LOCAL = "llama"  # the backend that runs on this computer, whose replies cost nothing
 
 
 def add_parts(parts) -> None:
-    """The grammar of this, as a part of `corpus`."""
+    """Add this part of `corpus` and its options."""
     advise = parts.add_parser(
         "advise",
-        help="do I need a graph? questions made from the texts, methods with and without a graph, and an answer",
-        description="Make questions with gold passages from the texts of a corpus, ask them of search by words, by vectors and by both, "
-        "and of four methods on graphs, and say whether a graph is needed. No language model answers, so that no key is needed.",
-        epilog="Everything is saved as it comes: after Ctrl-C or a crash the same command continues, and shows a finished answer at once.",
+        help="do I need a graph? questions made from the texts, methods with and without a graph, "
+        "and an answer",
+        description="Make questions with gold passages from the texts of a corpus, ask them of "
+        "search by words, by vectors and by both, and of four methods on graphs, and say whether "
+        "a graph is needed. No language model answers, so that no key is needed.",
+        epilog="Everything is saved as it comes: after Ctrl-C or a crash the same command "
+        "continues, and shows a finished answer at once.",
     )
     advise.add_argument("name", metavar="NAME", help="the corpus")
     advise.add_argument(
@@ -36,7 +39,8 @@ def add_parts(parts) -> None:
         default="",
         choices=("", BY_MODEL, BY_NAMES),
         metavar="WHO",
-        help="model: a language model writes them and they are checked; names: gaps and pairs of names (default: model where one is here)",
+        help="model: a language model writes them and they are checked; names: gaps and pairs of "
+        "names (default: model where one is here)",
     )
     advise.add_argument(
         "--minutes",
@@ -59,15 +63,16 @@ def add_parts(parts) -> None:
         metavar="ANSWERS",
         nargs="?",
         const="",
-        help="measure nothing: what the In-depth Analysis recommends (its Figure 13) for these answers, such as specific,complex,low,more, "
-        "beside what was measured on these texts before; without answers all that it recommends",
+        help="measure nothing: what the In-depth Analysis recommends (its Figure 13) for these "
+        "answers, such as specific,complex,low,more, beside what was measured on these texts "
+        "before; without answers all that it recommends",
     )
     advise.add_argument("--json", action="store_true", help="print one JSON object")
     advise.set_defaults(run=run)
 
 
 def run(options) -> int:
-    """Make the advice, and print it; the exit code."""
+    """Make the advice, print it and return the exit code."""
     if options.paper is not None:
         return _roadmap(options)
     if not 1 <= options.minutes <= 24 * 60:
@@ -112,17 +117,21 @@ def run(options) -> int:
     ):
         print(paragraph)
     print(
-        f"The questions are saved as {advice.set}, the figures as run {advice.run}: python -m core evaluate --set {advice.set} ..."
+        f"The questions are saved as {advice.set}, the figures as run {advice.run}: python -m "
+        f"core evaluate --set {advice.set} ..."
     )
     return OK
 
 
 def _roadmap(options) -> int:
-    """Print what the paper recommends, beside what was measured of it on this corpus."""
+    """Print the paper's recommendation next to the figures measured on this corpus.
+
+    The paper is the In-depth Analysis, Figure 13. Returns the exit code.
+    """
     found, corpus, store = Answer("", ""), open_corpus(options.name), Store(evaluations_file())
     saved = saved_advice(corpus)
     if saved is not None and saved.done:
-        with suppress(BadInput):  # its figures were deleted
+        with suppress(BadInput):  # The run with its figures may have been deleted.
             found = answer(Summary(store.run(saved.run), store.rows(saved.run)), saved)
     advice = advised(read_answers(options.paper))
     chosen = (
@@ -160,5 +169,5 @@ def _roadmap(options) -> int:
 
 
 def _fits(leaf: Leaf, answers: Mapping[str, str]) -> bool:
-    """Whether a recommendation is on the way that these answers lead."""
+    """Return whether a recommendation agrees with these answers."""
     return all(leaf.when.get(key) == value for key, value in answers.items())

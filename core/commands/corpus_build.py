@@ -1,4 +1,7 @@
-"""`corpus build`, `corpus status` and `corpus replies`: graphs made of a corpus, their status, and the replies they are made from."""
+"""Commands `corpus build`, `corpus status` and `corpus replies`.
+
+They build the graphs of a corpus, show their state, and export the replies they are made from.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +26,13 @@ from core.models.price import cap_of
 
 
 def add_parts(parts) -> None:
-    """The grammar of these, as parts of `corpus`."""
+    """Add these parts of `corpus` and their options."""
     made = parts.add_parser(
         "build",
         help="make a graph of a corpus",
-        description="Make a graph of a corpus. What was read in each chunk is saved as it comes; after Ctrl-C or a crash the same command "
-        "continues from there, and after a change of the documents only what depends on it is made again.",
+        description="Make a graph of a corpus. What was read in each chunk is saved as it comes; "
+        "after Ctrl-C or a crash the same command continues from there, and after a change of the "
+        "documents only what depends on it is made again.",
     )
     made.add_argument("name", metavar="NAME", help="the corpus")
     made.add_argument(
@@ -42,9 +46,10 @@ def add_parts(parts) -> None:
         default="",
         choices=("", *EXTRACTORS),
         metavar="WHO",
-        help="llm: a language model; described: names by a parser, described by a language model; names: names and terms, without one; "
-        "noun-phrases: every noun phrase, without one; paper: a language model, with the papers' settings; "
-        "for links: given, nearest, terms, cited, cited-llm",
+        help="llm: a language model; described: names by a parser, described by a language model; "
+        "names: names and terms, without one; noun-phrases: every noun phrase, without one; "
+        "paper: a language model, with the papers' settings; for links: given, nearest, terms, "
+        "cited, cited-llm",
     )
     made.add_argument(
         "--model",
@@ -56,8 +61,8 @@ def add_parts(parts) -> None:
         "--cap",
         default="",
         metavar="MOST",
-        help="stop before language models have cost more in all: money (2.50), by the prices in models.toml, or tokens (200000tokens); the "
-        "same command with a higher cap goes on",
+        help="stop before language models have cost more in all: money (2.50), by the prices in "
+        "models.toml, or tokens (200000tokens); the same command with a higher cap goes on",
     )
     made.add_argument(
         "--estimate",
@@ -80,9 +85,11 @@ def add_parts(parts) -> None:
     ships = parts.add_parser(
         "replies",
         help="write what graphs stand on into a file that ships",
-        description="Write the replies that these builds need, and what was read in each chunk, into a file that says which model made "
-        f"them, how long that took and how much could not be read. As data/NAME/{NAME} it ships with the corpus: the graphs then open "
-        f"without the model. Of builds by noun phrases it is what the parser found, to ship as data/NAME/{FACTS}.",
+        description="Write the replies that these builds need, and what was read in each chunk, "
+        "into a file that says which model made them, how long that took and how much could not "
+        f"be read. As data/NAME/{NAME} it ships with the corpus: the graphs then open without the "
+        "model. Of builds by noun phrases it is what the parser found, to ship as "
+        f"data/NAME/{FACTS}.",
     )
     ships.add_argument("name", metavar="NAME", help="the corpus")
     ships.add_argument(
@@ -138,7 +145,8 @@ def _build(options) -> int:
         raise
     chunks = graph.columns.chunks
     print(
-        f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(chunks or ()):,} chunks, in {span(sum(report.seconds.values()))}"
+        f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(chunks or ()):,} chunks, in "
+        f"{span(sum(report.seconds.values()))}"
     )
     _tell(report.plain())
     warn(_other_build(corpus, one))
@@ -146,7 +154,7 @@ def _build(options) -> int:
 
 
 def _other_build(corpus: Corpus, one: Build) -> list[str]:
-    """A sentence where methods that name this build's kind of graph read another build."""
+    """Return a sentence if methods on this kind of graph read another build."""
     read = build_for(corpus, one.graph) if one.graph else one
     if read.id == one.id:
         return []
@@ -167,7 +175,7 @@ def _replies(options) -> int:
 
 
 def _ask() -> None:
-    """Go on only where the person says so. Raises BadInput."""
+    """Ask the user to confirm the cost. Raises BadInput if the user does not confirm it."""
     if not sys.stdin.isatty():
         raise BadInput("Say --yes to put the language model to work.")
     if input("Go on? [y/N] ").strip().lower() not in ("y", "yes"):

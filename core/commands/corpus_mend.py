@@ -1,4 +1,7 @@
-"""`corpus mend`: entities that are the same are merged in all graphs of a corpus, and what that changes is measured."""
+"""Command `corpus mend`: merge duplicate entities in all graphs of a corpus.
+
+It can also evaluate a question set before and after the merges.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +23,19 @@ from core.graph.edits import Edit, edited, unmatched
 from core.instances.catalogue import as_built, catalogue, find
 
 ALL = "all"
-PRINTED = 40  # rows of a list
+PRINTED = 40  # rows of a list that are printed
 BARE = ("chunks", "passage", "tree", "tree-k", "links")  # kinds of graph without entities
-USUAL = "vgraphrag"  # the line that is evaluated
+USUAL = "vgraphrag"  # the method that is evaluated by default
 
 
 def add_part(parts) -> None:
-    """The grammar of this, as a part of `corpus`."""
+    """Add this part of `corpus` and its options."""
     made = parts.add_parser(
         "mend",
         help="merge entities that are the same, in all graphs of a corpus",
-        description="List entities of a graph that are likely the same, and the merges that are saved for the corpus. Saved merges are "
-        "done again on each graph that is built of it. With --set a question set is asked before and after, and the answers are paired.",
+        description="List entities of a graph that are likely the same, and the merges that are "
+        "saved for the corpus. Saved merges are done again on each graph that is built of it. "
+        "With --set a question set is asked before and after, and the answers are paired.",
     )
     made.add_argument("name", metavar="NAME", help="the corpus")
     made.add_argument(
@@ -107,7 +111,10 @@ def add_part(parts) -> None:
 
 
 def run(options) -> int:
-    """Change the merges, list them, and evaluate where a set is named; the exit code."""
+    """Change and list the merges, and return the exit code.
+
+    If a set is named, it is evaluated before and after the merges.
+    """
     with bar("Opening the corpus"):
         corpus = open_corpus(options.name)
     build = _build(corpus, options.graph)
@@ -124,7 +131,8 @@ def run(options) -> int:
             wrong = [edit for edit in absent if edit in edits]
             if wrong:
                 raise BadInput(
-                    f"“{wrong[0].names[0]}” and “{wrong[0].names[1]}” are not both entities of {graph.name}."
+                    f"“{wrong[0].names[0]}” and “{wrong[0].names[1]}” are not both entities of "
+                    f"{graph.name}."
                 )
         mends = mend(corpus, lambda now: now.accepted(edits))
     found = _suggested(graph, mends, engine, options.alike)
@@ -139,14 +147,18 @@ def run(options) -> int:
 
 
 def _build(corpus: Corpus, spec: str) -> str | Build:
-    """The build that is named, or the first that serves and has entities. Raises BadInput where there is none."""
+    """Return the build that is named, or the first one that has entities.
+
+    Raises BadInput if there is none.
+    """
     if spec:
         return spec
     for one in builds_of(corpus).values():
         if one.graph not in BARE and status(corpus, one).serves:
             return one
     raise BadInput(
-        f"No graph with entities is built of {corpus.name}; build one with: python -m core corpus build {corpus.name}"
+        f"No graph with entities is built of {corpus.name}; build one with: python -m core corpus "
+        f"build {corpus.name}"
     )
 
 
@@ -172,7 +184,8 @@ def _accepted(corpus: Corpus, found: list[Suggestion], names: list[str]) -> Mend
     known = {one.edit.names[0] for one in found}
     if missing := [name for name in names if name != ALL and name not in known]:
         raise BadInput(
-            f"“{shorten(missing[0])}” is not suggested.{nearest(missing[0], known)} Use --merge for two names of your own."
+            f"“{shorten(missing[0])}” is not suggested.{nearest(missing[0], known)} Use --merge "
+            "for two names of your own."
         )
     chosen = [one.edit for one in found if ALL in names or one.edit.names[0] in names]
     return mend(corpus, lambda now: now.accepted(chosen))
@@ -196,7 +209,8 @@ def _print(graph, mends: Mends, found: list[Suggestion], joined: NameMerges) -> 
     )
     for edit in mends.edits:
         print(
-            f"  {edit.names[0]} -> {edit.names[1]}{'  (not in this graph)' if edit in absent else ''}"
+            f"  {edit.names[0]} -> "
+            f"{edit.names[1]}{'  (not in this graph)' if edit in absent else ''}"
         )
     if mends.refused:
         print(f"not the same: {len(mends.refused):,}")
@@ -206,19 +220,23 @@ def _print(graph, mends: Mends, found: list[Suggestion], joined: NameMerges) -> 
     for one in found[:PRINTED]:
         why = one.reason if one.cosine is None else f"{one.reason}, {one.cosine:.2f}"
         print(
-            f"  {one.edit.names[0]} ({one.passages[0]:,}) -> {one.edit.names[1]} ({one.passages[1]:,})  {why}"
+            f"  {one.edit.names[0]} ({one.passages[0]:,}) -> {one.edit.names[1]} "
+            f"({one.passages[1]:,})  {why}"
         )
     _rest(len(found))
 
 
 def _rest(rows: int) -> None:
-    """How many rows are not listed."""
+    """Print how many rows are not listed."""
     if rows > PRINTED:
         print(f"  and {rows - PRINTED:,} more")
 
 
 def _evaluate(options, engine, mends: Mends) -> None:
-    """Ask a set on the graph as it was built and on the mended one, and print the figures with their paired difference."""
+    """Evaluate a set on the graph as built and on the merged one.
+
+    The figures are printed with their paired difference. Raises BadInput if no merge is saved.
+    """
     if not mends.edits:
         raise BadInput("No merge is saved, so that nothing differs; accept some first.")
     known = catalogue()

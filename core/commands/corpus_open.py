@@ -1,4 +1,4 @@
-"""`corpus open`: a corpus made of the index of another tool."""
+"""Command `corpus open`: make a corpus from the index of another tool."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from core.corpus.indexes.tools import TOOLS, build_of
 
 
 def add_part(parts) -> None:
-    """The grammar of this, as a part of `corpus`."""
+    """Add this part of `corpus` and its options."""
     opened = parts.add_parser(
         "open",
-        help="make a corpus of the index of another tool: its texts, and its graph beside those that are built here",
+        help="make a corpus of the index of another tool: its texts, and its graph beside those "
+        "that are built here",
         description="Read the folder in which another tool has its index: "
         + "; ".join(f"{tool.title} ({tool.known_by})" for tool in TOOLS.values())
-        + ". Its documents become a corpus, its chunks, entities, relations, communities and reports a graph of it. Its vectors are taken "
-        "where the encoder chosen here makes the same, else made anew. "
-        "Pickled files run nothing.",
+        + ". Its documents become a corpus, its chunks, entities, relations, communities and "
+        "reports a graph of it. Its vectors are taken where the encoder chosen here makes the "
+        "same, else made anew. Pickled files run nothing.",
     )
     opened.add_argument("path", metavar="FOLDER", help="the folder of the index, or a zip of it")
     opened.add_argument(
         "--name",
         default="",
         metavar="NAME",
-        help="the corpus, in small letters, digits and dashes: a new one, or one that has the same texts, which gets the graph",
+        help="the corpus, in small letters, digits and dashes: a new one, or one that has the "
+        "same texts, which gets the graph",
     )
     opened.add_argument("--title", default="", help="what the choosers show (default: the name)")
     opened.add_argument(
@@ -37,7 +39,10 @@ def add_part(parts) -> None:
 
 
 def run(options) -> int:
-    """Open the index, make its vectors, and print what was taken; the exit code."""
+    """Open the index, print what was taken, and return the exit code.
+
+    Texts without usable vectors are encoded.
+    """
     if options.dry_run or not options.name:
         with bar("Reading the index") as watch:
             taken = look(options.path, watch)

@@ -1,4 +1,4 @@
-"""`corpus quality`: how good a graph of texts is before any question is asked."""
+"""Command `corpus quality`: quality of the graphs of a corpus, measured without questions."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from core.types import Question
 
 
 def add_part(parts) -> None:
-    """The grammar of this, as a part of `corpus`."""
+    """Add this part of `corpus` and its options."""
     made = parts.add_parser(
         "quality",
         help="how good the graphs of a corpus are, before any question is asked",
-        description="Of each graph that is built: entities without relations, components, names that are there twice, chunks without an "
-        "entity; with --set also which known answers and gold passages are in no node. No model is asked.",
+        description="Of each graph that is built: entities without relations, components, names "
+        "that are there twice, chunks without an entity; with --set also which known answers and "
+        "gold passages are in no node. No model is asked.",
     )
     made.add_argument("name", metavar="NAME", help="the corpus")
     made.add_argument(
@@ -45,7 +46,7 @@ def add_part(parts) -> None:
 
 
 def run(options) -> int:
-    """Print the counts of each graph; the exit code."""
+    """Print the counts of each graph and return the exit code."""
     with bar("Opening the corpus"):
         corpus = open_corpus(options.name)
     questions = _questions(corpus, options.set)
@@ -78,17 +79,18 @@ def run(options) -> int:
 
 
 def _built(corpus: Corpus) -> list[str]:
-    """The ids of the builds that serve. Raises BadInput where there is none."""
+    """Return the ids of the builds that can be used. Raises BadInput if there is none."""
     found = [one.id for one in builds_of(corpus).values() if status(corpus, one).serves]
     if not found:
         raise BadInput(
-            f"No graph is built of {corpus.name}; build one with: python -m core corpus build {corpus.name}"
+            f"No graph is built of {corpus.name}; build one with: python -m core corpus build "
+            f"{corpus.name}"
         )
     return found
 
 
 def _questions(corpus: Corpus, name: str) -> Sequence[Question]:
-    """The questions of a set of the corpus, or of a file. Raises BadInput."""
+    """Return the questions of a set of the corpus or of a file. Raises BadInput."""
     if name and name not in corpus.sets and Path(name).is_file():
         return question_set(name).questions()
     return corpus.questions(name) if name else ()

@@ -1,4 +1,4 @@
-"""`demo`: the app at the comparisons that ship."""
+"""Command `demo`: the app, opened at the shipped comparisons."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from core.commands.run import add_serving, serve
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     demo = commands.add_parser(
         "demo",
-        help="open the app at the comparisons that ship; no model is needed, and nothing is built or fetched",
+        help="open the app at the comparisons that ship; no model is needed, and nothing is built "
+        "or fetched",
     )
     add_serving(demo)
     demo.set_defaults(run=run)
 
 
 def run(options) -> int:
-    """Serve the app, opened at its cases, until it is interrupted. The exit code."""
+    """Serve the app, opened at its saved cases; return the exit code."""
     return serve(options, "cases")

@@ -1,4 +1,4 @@
-"""`evaluate`: instances over a question set."""
+"""Command `evaluate`: run methods on a question set and compare their metrics."""
 
 from __future__ import annotations
 
@@ -45,16 +45,19 @@ from core.retrievers.runs.formats import title_of
 from core.retrievers.runs.saved import FileRun, bring
 from core.sources import GraphSource, source_in
 
-ESTIMATED_BY = 5  # questions
-SHOWN_LOST = 20  # lost questions that are printed of an instance
-EPILOG = """Each answer is saved at once, in evaluations.sqlite of your Hopscope folder. The same command continues an unfinished run,
-tries failed questions again, and shows a finished run without running anything. After Ctrl-C the figures so far are printed and
-written, with the number of questions they rest on. The exit code is 1 where an instance answered no question at all, or does
+ESTIMATED_BY = 5  # questions that are asked to estimate the cost of the rest
+SHOWN_LOST = 20  # lost questions that are printed for each method
+EPILOG = """Each answer is saved at once, in evaluations.sqlite of your Hopscope folder. The same \
+command continues an unfinished run,
+tries failed questions again, and shows a finished run without running anything. After Ctrl-C the \
+figures so far are printed and
+written, with the number of questions they rest on. The exit code is 1 where an instance answered \
+no question at all, or does
 not reach what --fail-below asks for."""
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     evaluate = commands.add_parser(
         "evaluate",
         help="run instances over a question set and compare their figures",
@@ -64,15 +67,16 @@ def add(commands) -> None:
         "--set",
         default="",
         metavar="NAME",
-        help="a question set (metaqa-2hop-dev; metaqa-2hop: its test part), a file of questions, or hf:NAME; several with commas "
-        "(default, with --run: the questions of the run)",
+        help="a question set (metaqa-2hop-dev; metaqa-2hop: its test part), a file of questions, "
+        "or hf:NAME; several with commas (default, with --run: the questions of the run)",
     )
     evaluate.add_argument(
         "--instances",
         default=[],
         action="append",
         metavar="IDS",
-        help="instances or lines of operators, separated by commas; the first is what the others are tested against",
+        help="instances or lines of operators, separated by commas; the first is what the others "
+        "are tested against",
     )
     evaluate.add_argument(
         "--run",
@@ -80,7 +84,8 @@ def add(commands) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="a finished run from a file as one more instance: TREC, rows with contexts or answers, results, traces (docs/formats.md)",
+        help="a finished run from a file as one more instance: TREC, rows with contexts or "
+        "answers, results, traces (docs/formats.md)",
     )
     evaluate.add_argument(
         "--qrels",
@@ -117,7 +122,8 @@ def add(commands) -> None:
     evaluate.add_argument(
         "--abstract",
         action="store_true",
-        help="ask all questions as abstract ones, which may have long answers (sets of write-questions are asked so by themselves)",
+        help="ask all questions as abstract ones, which may have long answers (sets of "
+        "write-questions are asked so by themselves)",
     )
     evaluate.add_argument(
         "--judge",
@@ -128,13 +134,15 @@ def add(commands) -> None:
         "--second-judge",
         default="",
         metavar="NAME",
-        help="a role or model that judges each answer too; accurate and hallucination are means over both",
+        help="a role or model that judges each answer too; accurate and hallucination are means "
+        "over both",
     )
     evaluate.add_argument(
         "--support",
         default="",
         metavar="WHO",
-        help="whether each sentence of an answer rests on what the prompt showed, by encoder, model, or both: encoder,model",
+        help="whether each sentence of an answer rests on what the prompt showed, by encoder, "
+        "model, or both: encoder,model",
     )
     evaluate.add_argument(
         "--cold",
@@ -167,50 +175,57 @@ def add(commands) -> None:
     evaluate.add_argument(
         "--repairs",
         action="store_true",
-        help="try changes of one step on the questions that each instance loses, without a language model, and say what they bring back",
+        help="try changes of one step on the questions that each instance loses, without a "
+        "language model, and say what they bring back",
     )
     evaluate.add_argument(
         "--why-lost",
         action="store_true",
-        help="of each finished run and retriever of your own, say where it lost questions, and which row did not lose them",
+        help="of each finished run and retriever of your own, say where it lost questions, and "
+        "which row did not lose them",
     )
     evaluate.add_argument(
         "--vary",
         metavar="OPERATOR.PARAMETER=V,V",
-        help="run each instance once for every value of one parameter, wherever the operator occurs in it; an operator of builds is "
-        "changed in the build that the instance names",
+        help="run each instance once for every value of one parameter, wherever the operator "
+        "occurs in it; an operator of builds is changed in the build that the instance names",
     )
     evaluate.add_argument(
         "--prompt",
         default="",
         metavar="NAME",
-        help="ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the papers print them), another name of "
-        "core/prompts, or a file of your own with {question}, {paths}, {tables} or {passages} in it",
+        help="ask by another prompt: lego-graphrag or lego-graphrag-v1, walk-and-retrieve (as the "
+        "papers print them), another name of core/prompts, or a file of your own with {question}, "
+        "{paths}, {tables} or {passages} in it",
     )
     evaluate.add_argument(
         "--cap",
         default="",
         metavar="MOST",
-        help="stop before language models have cost more in all: money (2.50), by the prices in models.toml, or tokens (200000tokens)",
+        help="stop before language models have cost more in all: money (2.50), by the prices in "
+        "models.toml, or tokens (200000tokens)",
     )
     evaluate.add_argument(
         "--estimate",
         action="store_true",
-        help=f"ask the first {ESTIMATED_BY} questions that are left, say what the rest will cost, and stop",
+        help=f"ask the first {ESTIMATED_BY} questions that are left, say what the rest will cost, "
+        "and stop",
     )
     evaluate.add_argument(
         "--fail-below",
         action="append",
         default=[],
         metavar="METRIC=V",
-        help="exit with 1, and say why, where an instance's mean is below it or the run is partial (accuracy=.7); several with commas",
+        help="exit with 1, and say why, where an instance's mean is below it or the run is "
+        "partial (accuracy=.7); several with commas",
     )
     evaluate.add_argument(
         "--at-once",
         type=int,
         default=0,
         metavar="N",
-        help="requests that each server is sent at a time (default: as many as make replies come faster, or at_once in models.toml)",
+        help="requests that each server is sent at a time (default: as many as make replies come "
+        "faster, or at_once in models.toml)",
     )
     add_workers(evaluate)
     taken = evaluate.add_mutually_exclusive_group()
@@ -226,20 +241,22 @@ def add(commands) -> None:
 
 
 def add_columns(command) -> None:
-    """The option that names the columns of files of questions."""
+    """Add the option that names the columns of question files."""
     command.add_argument(
         "--columns",
         default="",
         metavar="NAMES",
-        help="the columns of a file of questions without a header, in their order: question,answers,entities,id,hops, - for others",
+        help="the columns of a file of questions without a header, in their order: "
+        "question,answers,entities,id,hops, - for others",
     )
 
 
 def run(options) -> int:
-    """Evaluate, print and write; the exit code."""
+    """Evaluate, print and write the results, and return the exit code."""
     if options.at_once < 0:
         raise BadInput(
-            "A server is sent at least one request at a time; leave out --at-once to have the number found out."
+            "A server is sent at least one request at a time; leave out --at-once to have the "
+            "number found out."
         )
     files, more = (
         _files(options),
@@ -260,7 +277,7 @@ def run(options) -> int:
             warn([job.evaluation.estimate.words()])
         if options.repairs:
             repairs = finish(start(engine, store, store.run(job.number)))
-    finally:  # after Ctrl-C too
+    finally:  # The figures so far are reported after Ctrl-C too.
         summary = Summary(store.run(job.number), store.rows(job.number))
         if summary.rows:
             report(summary, files, more, options.json, repairs)
@@ -285,7 +302,16 @@ def report(
     as_json: bool,
     repairs: Sequence[LineRepairs] = (),
 ) -> None:
-    """Write the files and print the figures."""
+    """Write the files and print the figures of a run.
+
+    Parameters
+    ----------
+    summary : the figures of the run.
+    files : for each file the function that returns its text.
+    more : names of metrics to print in addition to the usual ones.
+    as_json : whether to print one JSON object instead of tables.
+    repairs : for each method the one-step changes that were tried on its lost questions.
+    """
     _write(files, summary)
     if as_json:
         advice = recommendation(summary)
@@ -303,7 +329,10 @@ def report(
 
 
 def _plan(options, engine):
-    """What the options ask for. Raises BadInput, BadParameter, StoreError."""
+    """Return the plan of the evaluation that the options describe.
+
+    Raises BadInput, BadParameter, StoreError.
+    """
     if options.sample != "all" and not options.sample.isdecimal():
         raise BadInput(f"A sample is a whole number or “all”, not “{options.sample}”.")
     options.set = files_of(options.set)
@@ -312,7 +341,8 @@ def _plan(options, engine):
     specs = [*split(",".join(options.instances)), *(f"{RUN}{run.name}" for run in brought)]
     if not sets:
         raise BadInput(
-            "Name a question set (--set), or a finished run of which the questions are asked (--run)."
+            "Name a question set (--set), or a finished run of which the questions are asked "
+            "(--run)."
         )
     known = catalogue()
     found = [one_for(find(spec, known), source_of(sets), known) for spec in specs]
@@ -340,7 +370,7 @@ def _plan(options, engine):
 
 
 def bring_runs(options) -> list[FileRun]:
-    """The finished runs that the options name, saved, with sentences on what they hold. Raises BadInput."""
+    """Save the finished runs that the options name, and print their contents. Raises BadInput."""
     if options.qrels and (not options.brought or options.set):
         raise BadInput("--qrels judges the questions of a run: name one by --run, and no --set.")
     if not options.brought:
@@ -352,7 +382,8 @@ def bring_runs(options) -> list[FileRun]:
         source = GraphSource(graph) if graph else named
     if source is None or not source.here:
         raise BadInput(
-            "Say what --run is of: a question set (--set), a corpus (--corpus) or a graph (--graph) that is here."
+            "Say what --run is of: a question set (--set), a corpus (--corpus) or a graph "
+            "(--graph) that is here."
         )
     found = []
     for file in options.brought:
@@ -363,12 +394,18 @@ def bring_runs(options) -> list[FileRun]:
 
 
 def graph_of_set(sets: str) -> str:
-    """The name of the graph that the first of these sets is asked on. Raises BadInput for a set that is not known."""
+    """Return the name of the graph of the first of these sets.
+
+    Raises BadInput if the set is not known.
+    """
     return owner(sets.split(",")[0].strip()).name
 
 
 def _files(options) -> dict[Path, Callable]:
-    """The files to write, and what writes each. Raises BadInput for one in a folder that does not exist."""
+    """Return the files to write, each with the function that returns its text.
+
+    Raises BadInput for a file in a folder that does not exist.
+    """
     files: dict[Path, Callable] = {}
     if options.csv:
         file = Path(options.csv)
@@ -395,7 +432,8 @@ def _print(summary, more: list[str]) -> None:
         [*summary.faults(), *summary.shallow(names), *summary.brought()],
     )
     print(
-        f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, run {summary.run.id}"
+        f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, "
+        f"run {summary.run.id}"
     )
     if so_far := summary.so_far():
         print(f"Figures of what is done so far; {so_far}.")
@@ -405,7 +443,8 @@ def _print(summary, more: list[str]) -> None:
         print(f"No language model answered: the answers scored are the {summary.defaults.reader}.")
     if not spec["judge"] and {"accurate", "hallucination", "truthfulness"}.intersection(names):
         print(
-            "No judge was asked: an answer that holds a known answer counts as accurate (--judge, --second-judge)."
+            "No judge was asked: an answer that holds a known answer counts as accurate (--judge, "
+            "--second-judge)."
         )
     rows = {instance: _cells(figures) for instance, figures in table.items()}
     if summary.unfinished:
@@ -419,7 +458,8 @@ def _print(summary, more: list[str]) -> None:
         counts = summary.counts(instance)
         if counts["without_context"]:
             print(
-                f"{instance}: {counts['without_context']} questions had no triple to read and count as answered without context"
+                f"{instance}: {counts['without_context']} questions had no triple to read and "
+                "count as answered without context"
             )
         if sentence := summary.answered(instance):
             print(f"{instance}: {sentence}")
@@ -427,7 +467,8 @@ def _print(summary, more: list[str]) -> None:
         print(sentence)
     if not any(row.question.answers or row.question.gold for row in summary.rows):
         print(
-            f"No answers and no passages are known to these questions; “judge {summary.run.id}” holds the answers against one another."
+            f"No answers and no passages are known to these questions; “judge {summary.run.id}” "
+            "holds the answers against one another."
         )
     for test in summary.compared():
         found = (
@@ -444,7 +485,10 @@ def _print(summary, more: list[str]) -> None:
 
 
 def print_why_lost(engine, store, summary: Summary) -> None:
-    """Print why each instance that is the user's own lost its questions, with one line for each question."""
+    """Print why each of the user's own methods lost its questions.
+
+    Each question has one line.
+    """
     names = {key: str(one) for key, one in called(summary.run).items()}
     for instance in own_instances(summary):
         found = why_lost(engine, store, summary.run, instance)
@@ -452,14 +496,20 @@ def print_why_lost(engine, store, summary: Summary) -> None:
         for one in found.lost[:SHOWN_LOST]:
             beside = ""
             if one.nearest:
-                beside = f"; {names[one.nearest]} did not lose it, {one.shared:,} of {one.of:,} in common"
+                beside = (
+                    f"; {names[one.nearest]} did not lose it, {one.shared:,} of {one.of:,} in "
+                    "common"
+                )
             print(f"  {one.text}\n    {one.cause}{beside}. {one.change}".rstrip())
         if len(found.lost) > SHOWN_LOST:
             print(f"  and {len(found.lost) - SHOWN_LOST:,} more")
 
 
 def _print_repairs(one: LineRepairs) -> None:
-    """What a line loses, and the changes that bring some of it back, each with the line to name in `--instances`."""
+    """Print the losses of a method and the changes that recover some of them.
+
+    Each change is printed as the line to name in `--instances`.
+    """
     first, *rest = one.sentences(one.instance)
     helpful = [
         f"  {one.brings(attempt)}: {attempt.spec}" for attempt in one.attempts if attempt.back

@@ -1,4 +1,7 @@
-"""`finetune`: train the encoder or a language model on a question set, and report before and after on unseen questions."""
+"""Command `finetune`: train an encoder, a triple scorer, a reranker or a language model.
+
+It reports the figures before and after the training on unseen questions.
+"""
 
 from __future__ import annotations
 
@@ -19,28 +22,44 @@ from core.finetune.triples import TripleSettings
 from core.io.json_text import json_text
 from core.runtime.jobs import Jobs
 
-ENCODER = """Trains all-MiniLM-L6-v2 so that a question lies near what leads to its answers: path texts (for No. 18), triples (No. 12)
-and relation names (No. 5), by multiple-negatives ranking. A positive is what reaches a known answer along the chain of relations that
-agrees best with the known answers; negatives are those of the other questions in the batch and, in the preset cpu, three other
+ENCODER = """Trains all-MiniLM-L6-v2 so that a question lies near what leads to its answers: path \
+texts (for No. 18), triples (No. 12)
+and relation names (No. 5), by multiple-negatives ranking. A positive is what reaches a known \
+answer along the chain of relations that
+agrees best with the known answers; negatives are those of the other questions in the batch and, \
+in the preset cpu, three other
 candidates of its own question. The result is served as encoder-finetuned at once."""
-LLM = """Trains low-rank adapters (LoRA) on a causal language model with the very prompts by which language models choose paths (No. 20),
-triples (No. 14) and relations (No. 7) from numbered lists, and plan relations (RoG); the right reply names what reaches a known answer. The
-merged model is served as chat-finetuned: by vLLM where there is a graphics card, or by any OpenAI-compatible server that is
-started on its folder and declared under that name on the Models page. Rate 2e-4, warm-up 0.1, cosine, two epochs and the cut-off of 4,096
-tokens are LEGO-GraphRAG v1's. It needs a base model's weights, none of which come with Hopscope, and a graphics card for large ones."""
-TRIPLES = """Trains SubgraphRAG's scorer: a small network over the vectors of question, head, relation and tail and over where both ends
-lie, which learns to tell the triples on shortest ways from a question's entities to its answers from the others around it. The row
-subgraph-rag reads the result at once, in the place of the one that ships. It needs the encoder only; some minutes on two quiet cores."""
-RESUMES = """Everything is saved on the way: after an interrupt or a kill the same command resumes. MetaQA's training questions are not
-shipped; the default trains on its development questions, holds some of them out to choose when to stop, and reports on test questions,
-none of which is ever trained on. Of a set without a test part a fifth of the questions are left for the report. HOPSCOPE_THREADS is how
+LLM = """Trains low-rank adapters (LoRA) on a causal language model with the very prompts by which \
+language models choose paths (No. 20),
+triples (No. 14) and relations (No. 7) from numbered lists, and plan relations (RoG); the right \
+reply names what reaches a known answer. The
+merged model is served as chat-finetuned: by vLLM where there is a graphics card, or by any \
+OpenAI-compatible server that is
+started on its folder and declared under that name on the Models page. Rate 2e-4, warm-up 0.1, \
+cosine, two epochs and the cut-off of 4,096
+tokens are LEGO-GraphRAG v1's. It needs a base model's weights, none of which come with Hopscope, \
+and a graphics card for large ones."""
+TRIPLES = """Trains SubgraphRAG's scorer: a small network over the vectors of question, head, \
+relation and tail and over where both ends
+lie, which learns to tell the triples on shortest ways from a question's entities to its answers \
+from the others around it. The row
+subgraph-rag reads the result at once, in the place of the one that ships. It needs the encoder \
+only; some minutes on two quiet cores."""
+RESUMES = """Everything is saved on the way: after an interrupt or a kill the same command \
+resumes. MetaQA's training questions are not
+shipped; the default trains on its development questions, holds some of them out to choose when to \
+stop, and reports on test questions,
+none of which is ever trained on. Of a set without a test part a fifth of the questions are left \
+for the report. HOPSCOPE_THREADS is how
 many threads are used."""
-PRESET = """cpu: batches of 32, two epochs, positives drawn again, three hard negatives; minutes on two quiet cores. paper: batches of
-1,024, ten epochs, the first positive only, no hard negatives, as LEGO-GraphRAG's code has it; hours without a graphics card"""
+PRESET = """cpu: batches of 32, two epochs, positives drawn again, three hard negatives; minutes \
+on two quiet cores. paper: batches of
+1,024, ten epochs, the first positive only, no hard negatives, as LEGO-GraphRAG's code has it; \
+hours without a graphics card"""
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its parts with their options."""
     finetune = commands.add_parser(
         "finetune", help="train the encoder or a language model on a question set"
     )
@@ -67,7 +86,8 @@ def add(commands) -> None:
         "--margin",
         type=_rate,
         metavar="X",
-        help="train by LEGO-GraphRAG v1's loss with this margin of cosines (default: by ranking in the batch)",
+        help="train by LEGO-GraphRAG v1's loss with this margin of cosines (default: by ranking "
+        "in the batch)",
     )
     add_count(encoder, "--test-sample", 50, "unseen questions of each test set in the report")
     encoder.set_defaults(run=run_encoder)
@@ -145,7 +165,7 @@ def _common(parser, questions: str, report: bool = True) -> None:
 
 
 def run_encoder(options) -> int:
-    """Train, serve, report; the exit code."""
+    """Train and serve the encoder, report, and return the exit code."""
     from dataclasses import replace
 
     engine, training = options.engine(), None
@@ -172,7 +192,7 @@ def run_encoder(options) -> int:
 
 
 def run_triples(options) -> int:
-    """Train and serve; the exit code."""
+    """Train and serve the triple scorer, and return the exit code."""
     engine, settings = (
         options.engine(),
         TripleSettings(hidden=options.hidden, epochs=options.epochs, seed=options.seed),
@@ -189,7 +209,7 @@ def run_triples(options) -> int:
 
 
 def run_llm(options) -> int:
-    """Train, serve, report; the exit code."""
+    """Train and serve the language model, report, and return the exit code."""
     engine = options.engine()
     if options.report:
         training = _there(engine, run.CHAT, "llm --base MODEL")
@@ -210,7 +230,8 @@ def run_llm(options) -> int:
     _print_training(training)
     tests = ", ".join(_tests(training))
     print(
-        f"\nOn questions of {tests}, which the training never saw: loss a token of the right reply, and how often the"
+        f"\nOn questions of {tests}, which the training never saw: loss a token of the right "
+        "reply, and how often the"
     )
     print("first number that the model names is right")
     for row in training["report"]:
@@ -240,7 +261,8 @@ def _report(engine, training: dict, options) -> list[dict]:
     rows = table(summary)
     if not options.json:
         print(
-            f"\nOne-shot ranking of the same paths, {', '.join(split.test_names)}, which the training never saw:"
+            f"\nOne-shot ranking of the same paths, {', '.join(split.test_names)}, which the "
+            "training never saw:"
         )
         print("before is v1 No. 16 with the plain encoder, after is v1 No. 18 with the trained one")
         print("\n".join(lines(rows)))
@@ -252,7 +274,8 @@ def _print_training(training: dict) -> None:
     examples, asked = training["examples"], training["asked"]
     some = f"{examples:,} of {asked:,} questions" if examples < asked else f"{asked:,} questions"
     print(
-        f"Trained on {some} of {split['sets']}, {training['held_out']:,} more held out, seed {split['seed']}."
+        f"Trained on {some} of {split['sets']}, {training['held_out']:,} more held out, seed "
+        f"{split['seed']}."
     )
     if examples < asked:
         print(
@@ -261,7 +284,8 @@ def _print_training(training: dict) -> None:
     for step, loss, figure in training["looks"]:
         mark = "  ← saved" if step == training["best_step"] else ""
         print(
-            f"  step {step:>5,}  {'' if loss is None else f'loss {loss:.3f}':10}  held-out {figure:.3f}{mark}"
+            f"  step {step:>5,}  {'' if loss is None else f'loss {loss:.3f}':10}  held-out "
+            f"{figure:.3f}{mark}"
         )
 
 
@@ -273,17 +297,24 @@ def _split(options):
 
 
 def _there(engine, name: str, command: str) -> dict:
-    """The record of the trained model that is here. Raises BadInput that names the `finetune` command that makes it."""
+    """Return the record of the trained model.
+
+    Raises BadInput if there is none. Its message names the command that trains it.
+    """
     training = trained(target(engine, name))
     if training is None:
         raise BadInput(
-            f"There is no trained model to report on; make it with: python -m core finetune {command}"
+            "There is no trained model to report on; make it with: python -m core finetune "
+            f"{command}"
         )
     return training
 
 
 def _watched(name: str, work) -> dict:
-    """The result of a job that this terminal watches. Raises HopscopeError, KeyboardInterrupt."""
+    """Run a job with a progress bar and return its result.
+
+    Raises HopscopeError, KeyboardInterrupt.
+    """
     job = Jobs(workers=1).run(name, work)
     return finish(job)
 

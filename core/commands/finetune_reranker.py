@@ -1,4 +1,4 @@
-"""`finetune reranker`: train a cross-encoder from MiniLM on shipped questions."""
+"""Command `finetune reranker`: train a cross-encoder from MiniLM on shipped questions."""
 
 from __future__ import annotations
 
@@ -12,16 +12,21 @@ from core.finetune.reranker_run import CORPORA, RERANKER, Lessons, reranker, shi
 from core.io.json_text import json_text
 from core.runtime.jobs import Jobs
 
-ABOUT = """Trains a cross-encoder from all-MiniLM-L6-v2: a question and a text read together give one number, which sets the text that the
-question rests on above others that share its words (BM25), by the cross-entropy over the group. It learns from one half of the questions
-of SciFact and HotpotQA, from titles of their documents asked of the texts, and from paths of MetaQA's development questions; the other
-half of the questions, which it is never trained on, measures it. It is served as reranker-finetuned only if it ranks those better than
-late interaction; the figures of both lie beside it. About an hour on two cores; HOPSCOPE_THREADS says how many threads are used. After an
+ABOUT = """Trains a cross-encoder from all-MiniLM-L6-v2: a question and a text read together give \
+one number, which sets the text that the
+question rests on above others that share its words (BM25), by the cross-entropy over the group. \
+It learns from one half of the questions
+of SciFact and HotpotQA, from titles of their documents asked of the texts, and from paths of \
+MetaQA's development questions; the other
+half of the questions, which it is never trained on, measures it. It is served as \
+reranker-finetuned only if it ranks those better than
+late interaction; the figures of both lie beside it. About an hour on two cores; HOPSCOPE_THREADS \
+says how many threads are used. After an
 interrupt or a kill the same command continues where it was."""
 
 
 def add(trainings) -> None:
-    """The command's grammar."""
+    """Add this part of `finetune` and its options."""
     parser = trainings.add_parser(
         "reranker", help="a cross-encoder, for FastInsight and re-ranking", description=ABOUT
     )
@@ -61,7 +66,7 @@ def add(trainings) -> None:
 
 
 def run(options) -> int:
-    """Train, measure, serve; the exit code."""
+    """Train, measure and serve the cross-encoder, and return the exit code."""
     engine = options.engine()
     corpora = tuple(filter(None, map(str.strip, options.corpora.split(","))))
     lessons = Lessons(
@@ -93,7 +98,8 @@ def _ship(engine: Any, lessons: Lessons, options: Any) -> int:
 
 def _figures(record: dict[str, Any]) -> None:
     print(
-        f"Trained on {record['examples']:,} groups, {record['held_out']:,} more held out, {record['steps']:,} steps."
+        f"Trained on {record['examples']:,} groups, {record['held_out']:,} more held out, "
+        f"{record['steps']:,} steps."
     )
     for row in record["report"]:
         figures = f"{row[RERANKER]:.3f}, late interaction {row['late-interaction']:.3f}"

@@ -1,4 +1,4 @@
-"""`graph`: a graph written in a format that other tools read."""
+"""Command `graph`: export a graph to a format of other tools, set its language, or remove it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from core.graph.names.language import choose_language, graph_language
 from core.graph.writers.writing import WRITTEN, export, left_out, usual_name
 from core.languages import known_code
 
-AUTO = "auto"  # the language that is found
+AUTO = "auto"  # as a language: the one that is detected
 LISTED = "; ".join(f"{name}: {one.title}" for name, one in WRITTEN.items())
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its parts with their options."""
     graph = commands.add_parser("graph", help="write a graph in a format that other tools read")
     parts = graph.add_subparsers(required=True, metavar="WHAT")
     out = parts.add_parser(
@@ -39,7 +39,8 @@ def add(commands) -> None:
     out.add_argument(
         "--out",
         metavar="PATH",
-        help="the file, or for two tables the folder; it must not be there yet (default: NAME here)",
+        help="the file, or for two tables the folder; it must not be there yet (default: NAME "
+        "here)",
     )
     out.set_defaults(run=run)
     language = parts.add_parser(
@@ -59,7 +60,7 @@ def add(commands) -> None:
 
 
 def _language(options) -> int:
-    """Say the language of a graph, or set it; the exit code."""
+    """Print the language of a graph, or set it, and return the exit code."""
     with bar("Opening the graph"):
         graph = options.engine().graph(options.name)
         if options.language:
@@ -69,14 +70,14 @@ def _language(options) -> int:
 
 
 def _remove(options) -> int:
-    """Remove a graph of the person's own; the exit code."""
+    """Remove a graph that the user added, and return the exit code."""
     remove_graph(options.name)
     print(f"Removed the graph {options.name}.")
     return OK
 
 
 def run(options) -> int:
-    """Write the graph and name the files; the exit code."""
+    """Export the graph, print the files, and return the exit code."""
     with bar("Opening the graph") as watch:
         if options.build:
             graph = open_graph(open_corpus(options.name), options.build)
@@ -86,7 +87,8 @@ def run(options) -> int:
         out = Path(options.out or usual_name(name, options.format))
         if graph.live is not None:
             raise BadInput(
-                f"Nothing of “{name}” is here, as it is asked live; copy it with build, and write the copy."
+                f"Nothing of “{name}” is here, as it is asked live; copy it with build, and write "
+                "the copy."
             )
         if not graph.n_nodes:
             raise BadInput(f"The graph “{name}” is empty; there is nothing to write.")

@@ -1,4 +1,4 @@
-"""`index`: what is prepared ahead for a graph: made, listed, deleted."""
+"""Command `index`: make, list and delete the data that is prepared for a graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.watch import NO_WATCH
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its parts with their options."""
     index = commands.add_parser(
         "index", help="what is prepared ahead for a graph: encode vectors, list, delete"
     )
@@ -26,9 +26,11 @@ def add(commands) -> None:
     vectors = parts.add_parser(
         "vectors",
         help="encode the names of a graph's entities, or its triples",
-        description="Encode the names of a graph's entities, or its triples, and make them searchable (for lego-12-vectors and its "
-        "neighbours); of a graph made of documents also chunks, relations and communities. Every block is saved as it is done; after "
-        "Ctrl-C or a crash the same command continues from there. What an earlier content of the graph had is not encoded again.",
+        description="Encode the names of a graph's entities, or its triples, and make them "
+        "searchable (for lego-12-vectors and its neighbours); of a graph made of documents also "
+        "chunks, relations and communities. Every block is saved as it is done; after Ctrl-C or a "
+        "crash the same command continues from there. What an earlier content of the graph had is "
+        "not encoded again.",
     )
     vectors.add_argument(
         "--of", choices=get_args(Of), default="nodes", help="what is encoded (default: nodes)"
@@ -49,8 +51,9 @@ def add(commands) -> None:
     walks = parts.add_parser(
         "walks",
         help="encode the walks of a graph's nodes",
-        description="Encode the walks of each node, put into words (for walk-retrieve-bfs and its neighbours). Every block is saved as it "
-        "is done; after Ctrl-C the same command continues from there. A node whose walks are what they were is not encoded again.",
+        description="Encode the walks of each node, put into words (for walk-retrieve-bfs and its "
+        "neighbours). Every block is saved as it is done; after Ctrl-C the same command continues "
+        "from there. A node whose walks are what they were is not encoded again.",
     )
     walks.add_argument(
         "--strategy",
@@ -101,7 +104,7 @@ def add(commands) -> None:
 
 
 def _vectors(options) -> int:
-    """Encode and say how many; the exit code."""
+    """Encode the texts, print how many, and return the exit code."""
     engine, graph = _opened(options)
     encoder, workers = engine.models.encoder(options.model), workers_of(options)
     encode = spread(workers, options.model, NO_WATCH) if workers else None
@@ -110,18 +113,20 @@ def _vectors(options) -> int:
         found = build(graph, encoder, options.of, with_time_left(watch), limit, encode)
     facts = found.facts
     print(
-        f"{len(found):,} {options.of} of {graph.name} as vectors of {facts['dimension']} numbers, searched by faiss {facts['kind']}."
+        f"{len(found):,} {options.of} of {graph.name} as vectors of {facts['dimension']} numbers, "
+        f"searched by faiss {facts['kind']}."
     )
     if found.approximate:
         print(found.approximate)
     print(
-        f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an earlier content, in {span(facts['seconds'])}."
+        f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an "
+        f"earlier content, in {span(facts['seconds'])}."
     )
     return OK
 
 
 def _walks(options) -> int:
-    """Encode the walks and say how many; the exit code."""
+    """Encode the walks, print how many, and return the exit code."""
     engine, graph = _opened(options)
     plan = WalkPlan(
         options.strategy,
@@ -138,16 +143,21 @@ def _walks(options) -> int:
         )
     facts = found.index.facts
     print(
-        f"The walks of {len(found.nodes):,} nodes of {graph.name} as vectors of {facts['dimension']} numbers."
+        f"The walks of {len(found.nodes):,} nodes of {graph.name} as vectors of "
+        f"{facts['dimension']} numbers."
     )
     print(
-        f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an earlier content, in {span(facts['seconds'])}."
+        f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an "
+        f"earlier content, in {span(facts['seconds'])}."
     )
     return OK
 
 
 def _list(options) -> int:
-    """Every kind with its state and size; the exit code."""
+    """Print every kind of prepared data, and return the exit code.
+
+    Each is printed with its state and size.
+    """
     engine, graph = _opened(options)
     for one in prepared(graph, engine.environment):
         parts = f", {one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}" if one.parts else ""
@@ -158,7 +168,7 @@ def _list(options) -> int:
 
 
 def _delete(options) -> int:
-    """Delete the files of one kind; the exit code."""
+    """Delete the files of one kind and return the exit code."""
     engine, graph = _opened(options)
     if options.kind not in KINDS:
         raise BadParameter(
@@ -170,14 +180,15 @@ def _delete(options) -> int:
 
 
 def _opened(options):
-    """The engine and the graph. Raises BadInput for one that is asked live."""
+    """Return the engine and the graph. Raises BadInput for a graph that is queried live."""
 
     engine = options.engine()
     with bar("Opening the graph") as watch:
         graph = engine.graph(options.graph, watch=watch)
     if graph.live is not None:
         raise BadInput(
-            f"Nothing is prepared of “{graph.name}”, as it is asked live: what a method needs is made of what was fetched."
+            f"Nothing is prepared of “{graph.name}”, as it is asked live: what a method needs is "
+            "made of what was fetched."
         )
     return engine, graph
 

@@ -1,4 +1,4 @@
-"""`instances`: the catalogue."""
+"""Command `instances`: list the methods of the catalogue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.operators import OPERATORS
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     instances = commands.add_parser("instances", help="list the instances")
     instances.add_argument("--json", action="store_true")
     instances.add_argument(
@@ -30,7 +30,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """List every instance; the exit code."""
+    """List every method and return the exit code."""
     if options.page:
         print(page(), end="")
         return OK
@@ -61,7 +61,7 @@ def run(options) -> int:
 
 
 def _print_operator(name: str) -> int:
-    """Print an operator's docstring and parameters; the exit code."""
+    """Print an operator's docstring and parameters, and return the exit code."""
     if name not in OPERATORS:
         hint = nearest(name, OPERATORS)
         raise BadInput(f"There is no operator “{shorten(name, 40)}”.{hint}")

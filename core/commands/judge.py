@@ -1,4 +1,4 @@
-"""`judge`: the answers of an evaluation held against one another in pairs."""
+"""Command `judge`: compare the answers of an evaluation in pairs by a language model."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Store, evaluations_file
 from core.io.json_text import json_text
 
-EPILOG = """Both orders of every pair are asked, and every reply is saved: the same command continues where it stopped. The exit code is 1
+EPILOG = """Both orders of every pair are asked, and every reply is saved: the same command \
+continues where it stopped. The exit code is 1
 where no reply could be read."""
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     judge = commands.add_parser(
         "judge",
-        help="let a language model compare the answers of an evaluation in pairs (abstract questions)",
-        description="Which of two answers is better, by Comprehensiveness, Diversity, Empowerment and Overall.",
+        help="let a language model compare the answers of an evaluation in pairs (abstract "
+        "questions)",
+        description="Which of two answers is better, by Comprehensiveness, Diversity, Empowerment "
+        "and Overall.",
         epilog=EPILOG,
     )
     judge.add_argument(
@@ -52,7 +55,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Judge and print; the exit code."""
+    """Judge the answers, print the win rates, and return the exit code."""
     if options.sample is not None and options.sample < 1:
         raise BadInput("A sample needs at least one question.")
     if options.html:

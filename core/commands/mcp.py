@@ -1,4 +1,4 @@
-"""`mcp`: tools for agents, over the Model Context Protocol."""
+"""Command `mcp`: serve tools for agents over the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from core.commands.terminal import OK, port
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     mcp = commands.add_parser(
         "mcp",
-        help="serve tools for agents over the Model Context Protocol: on standard input and output, or HTTP",
+        help="serve tools for agents over the Model Context Protocol: on standard input and "
+        "output, or HTTP",
     )
     mcp.add_argument(
         "--http",
@@ -21,7 +22,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Serve until the client leaves or it is interrupted; the exit code."""
+    """Serve until the client disconnects or the command is interrupted; return the exit code."""
     from core.serving.mcp_server import server
 
     made = server(options.engine())

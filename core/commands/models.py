@@ -1,4 +1,4 @@
-"""`models`: what models there are, fetching one, and adding and measuring a server."""
+"""Command `models`: list the models, fetch one, and add or measure a server."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from core.models.declared import ROLES
 from core.models.discovery import find_servers, list_models, role_kind
 from core.models.registry import Registry
 
-# of what lies behind a server
+# The backend of an added server, by the kind of its model.
 BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker": "rerank"}
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     models = commands.add_parser(
         "models", help="list the models, fetch one, add or measure a server"
     )
@@ -51,13 +51,14 @@ def add(commands) -> None:
     models.add_argument(
         "--measure",
         metavar="NAME",
-        help="ask a server what it can do, or measure how the encoder is computed fastest here; used from then on",
+        help="ask a server what it can do, or measure how the encoder is computed fastest here; "
+        "used from then on",
     )
     models.set_defaults(run=run)
 
 
 def run(options) -> int:
-    """Do what was asked for, else list the models; the exit code."""
+    """Do what the options ask for, else list the models; return the exit code."""
     registry = Registry()
     for sentence in registry.faults():
         print(f"hopscope: left out: {sentence}", file=sys.stderr)

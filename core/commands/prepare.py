@@ -1,4 +1,4 @@
-"""`prepare`: what the first start needs, ahead of it."""
+"""Command `prepare`: build and fetch what the first start of the app needs."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from core.errors import HopscopeError
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     prepare = commands.add_parser(
         "prepare",
-        help="build the shipped graph, fetch the default models and measure how the encoder is fastest, where that is not done yet",
+        help="build the shipped graph, fetch the default models and measure how the encoder is "
+        "fastest, where that is not done yet",
     )
     prepare.set_defaults(run=run)
 
 
 def run(options) -> int:
-    """Build and fetch; a model that cannot be had is named and does not stop the rest. The exit code."""
+    """Build the graph, fetch the models, measure the encoder, and return the exit code.
+
+    A model that cannot be fetched is named and does not stop the rest.
+    """
 
     engine = options.engine()
     with bar("Building the graph") as watch:
@@ -30,7 +34,8 @@ def run(options) -> int:
                     engine.models.fetch(info.name, watch)
             except HopscopeError as error:
                 print(
-                    f"hopscope: {info.title} is not here: {error} Everything else works without it.",
+                    f"hopscope: {info.title} is not here: {error} Everything else works without "
+                    "it.",
                     file=sys.stderr,
                 )
     if engine.models.info("encoder").present:
@@ -39,7 +44,8 @@ def run(options) -> int:
                 engine.models.measure_encoder(watch=watch, again=False)
         except HopscopeError as error:
             print(
-                f"hopscope: the encoder was not measured: {error} It is computed as is usual for this processor.",
+                f"hopscope: the encoder was not measured: {error} It is computed as is usual for "
+                "this processor.",
                 file=sys.stderr,
             )
     return OK

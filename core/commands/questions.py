@@ -1,4 +1,4 @@
-"""`questions`: keep a file of questions as a set of a graph or of a corpus."""
+"""Command `questions`: save a file of questions as a set of a graph or a corpus."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.errors import BadInput
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     questions = commands.add_parser(
         "questions",
         help="keep a file of questions as a set, which evaluate, ask and the pages then know",
@@ -20,7 +20,8 @@ def add(commands) -> None:
     questions.add_argument(
         "file",
         metavar="FILE",
-        help="a table, text, JSON rows, Parquet or Arrow; plain or packed (.gz, .bz2, .zst); or hf:NAME",
+        help="a table, text, JSON rows, Parquet or Arrow; plain or packed (.gz, .bz2, .zst); or "
+        "hf:NAME",
     )
     about = questions.add_mutually_exclusive_group(required=True)
     about.add_argument("--graph", metavar="NAME", help="the graph that the questions are about")
@@ -43,7 +44,8 @@ def add(commands) -> None:
         "--columns",
         default="",
         metavar="NAMES",
-        help="the columns of a file without a header, in their order: question,answers,entities,gold,options,id,hops, - for others",
+        help="the columns of a file without a header, in their order: "
+        "question,answers,entities,gold,options,id,hops, - for others",
     )
     questions.add_argument("--encoding", metavar="NAME", default="", help=ENCODING_HELP)
     questions.add_argument(
@@ -53,7 +55,10 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Keep the file, and say how many questions it holds and what of them does not fit; the exit code."""
+    """Save the file as a set, and return the exit code.
+
+    The number of questions, and those that do not fit, are printed.
+    """
     file = file_of(options.file)
     if options.corpus:
         if options.own_graphs:
@@ -88,9 +93,9 @@ def run(options) -> int:
 
 
 def print_brought(brought: BroughtQuestions) -> None:
-    """Say how many questions a corpus was given, and what of them does not fit."""
+    """Print how many questions a corpus got, and which do not fit it."""
     print(
-        f"{brought.number:,} questions of {brought.corpus.name} are saved as {brought.set}: {brought.answered:,} with answers, "
-        f"{brought.gold:,} with gold documents"
+        f"{brought.number:,} questions of {brought.corpus.name} are saved as {brought.set}: "
+        f"{brought.answered:,} with answers, {brought.gold:,} with gold documents"
     )
     warn(brought.notes)

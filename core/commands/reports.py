@@ -1,4 +1,4 @@
-"""`reports`: community reports, written ahead."""
+"""Command `reports`: write community reports ahead of the questions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from core.io.durations import with_time_left
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     reports = commands.add_parser(
         "reports",
         help="write community reports ahead (for lego-grag-m)",
-        description="Write the reports of communities that are not written yet: of named entities, of the entities of a question set, "
-        "or of all. Ctrl-C stops; what was written stays, and the same command continues from there.",
+        description="Write the reports of communities that are not written yet: of named "
+        "entities, of the entities of a question set, or of all. Ctrl-C stops; what was written "
+        "stays, and the same command continues from there.",
     )
     reports.add_argument(
         "--entity",
@@ -54,7 +55,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Write the reports and say how many; the exit code."""
+    """Write the reports, print how many, and return the exit code."""
     if options.size < 2:
         raise BadInput("--size must be at least 2.")
     engine = options.engine()
@@ -70,13 +71,14 @@ def run(options) -> int:
     with bar("Reports") as watch:
         written, saved = reports.prepare(_wanted(options, graph, found), with_time_left(watch))
     print(
-        f"{written:,} reports written, {saved:,} were there, of {len(found):,} communities of {graph.name}."
+        f"{written:,} reports written, {saved:,} were there, of {len(found):,} communities of "
+        f"{graph.name}."
     )
     return OK
 
 
 def _wanted(options, graph, found) -> list[int]:
-    """The communities that were asked for."""
+    """Return the communities that the options name. Raises BadInput if they name none."""
     import numpy as np
 
     if options.all:

@@ -1,4 +1,4 @@
-"""`reproduce`: a paper's table from here, beside the values that it prints."""
+"""Command `reproduce`: measure a table of a paper and compare it with the printed values."""
 
 from __future__ import annotations
 
@@ -53,16 +53,21 @@ from core.io.json_text import json_text
 from core.operators.texts.built import BuiltGraph
 from core.sources import corpus_with
 
-SMALL = 5  # questions of each set
+SMALL = 5  # questions of each set with --small
 NEEDS = "What it takes to measure them here"
-SMALL_GRAPHS = "Graphs in small are those that ship or that need no language model, not the paper's (--build paper)."
-EPILOG = """Without a name it lists every table and figure of the five papers, and what makes each. A run is an evaluation for each
-set, saved as it goes: the same command goes on with it. --small asks a few shipped questions with the models of this computer, in
+SMALL_GRAPHS = (
+    "Graphs in small are those that ship or that need no language model, not the paper's (--build "
+    "paper)."
+)
+EPILOG = """Without a name it lists every table and figure of the five papers, and what makes \
+each. A run is an evaluation for each
+set, saved as it goes: the same command goes on with it. --small asks a few shipped questions with \
+the models of this computer, in
 minutes; its figures show that all of it runs, and say little of the methods."""
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     reproduce = commands.add_parser(
         "reproduce", help="make a paper's table, beside the values that it prints", epilog=EPILOG
     )
@@ -74,7 +79,8 @@ def add(commands) -> None:
         action="append",
         default=[],
         metavar="WHERE",
-        help="a folder with the published files, or CWQ=FILE, CWQ=SET for one set of the paper; may be repeated",
+        help="a folder with the published files, or CWQ=FILE, CWQ=SET for one set of the paper; "
+        "may be repeated",
     )
     reproduce.add_argument(
         "--set",
@@ -88,14 +94,16 @@ def add(commands) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="the graph that questions without graphs of their own are asked on, or CRAG=NAME for one set of the paper; may be repeated",
+        help="the graph that questions without graphs of their own are asked on, or CRAG=NAME for "
+        "one set of the paper; may be repeated",
     )
     reproduce.add_argument(
         "--build",
         action="append",
         default=[],
         metavar="WHICH",
-        help="graphs of the rows on documents: an extractor, as names, or a build, as kg-names; may be repeated (default: the paper's)",
+        help="graphs of the rows on documents: an extractor, as names, or a build, as kg-names; "
+        "may be repeated (default: the paper's)",
     )
     reproduce.add_argument(
         "--small",
@@ -141,7 +149,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """List, or run, print and write; the exit code."""
+    """List the experiments, or run one, print and write it; return the exit code."""
     if options.name is None:
         _list(options.json)
         return OK
@@ -169,8 +177,8 @@ def run(options) -> int:
     )
     if not sets:
         raise BadInput(
-            f"No set of {wanted.id} is here. Name a folder or file with --data, try it with --small, "
-            "or see the paper's values with --printed."
+            f"No set of {wanted.id} is here. Name a folder or file with --data, try it with "
+            "--small, or see the paper's values with --printed."
         )
     engine = options.engine()
     if options.answer:
@@ -184,14 +192,17 @@ def run(options) -> int:
 
 
 def _named(id: str) -> Experiment | BuildingCosts | PrintedTable:
-    """The entry of that id. Raises BadInput with the nearest one."""
+    """Return the experiment of that id. Raises BadInput with the nearest id."""
     return costs().get(id) or printed_tables().get(id) or experiment(id)
 
 
 def _measured(
     options, engine, wanted: Experiment, sets: dict[str, str]
 ) -> tuple[list[Beside | Measured], list[str]]:
-    """The tables of what is taken without an evaluation, and what differs from the paper."""
+    """Return the tables of an experiment without an evaluation, with its differences.
+
+    The differences are sentences on settings that are not the paper's.
+    """
     with bar("Opening the graph") as watch:
         found = MEASURES[wanted.measures](
             engine, sets, dict(wanted.rows), _size(options), partial(_graph, options.graph), watch
@@ -202,7 +213,10 @@ def _measured(
 def _evaluated(
     options, engine, wanted: Experiment, sets: dict[str, str]
 ) -> tuple[list[Beside | Measured], list[str]]:
-    """The tables of an evaluation a set, and what differs from the paper."""
+    """Return the tables of the evaluations, and the differences from the paper.
+
+    There is one evaluation per set.
+    """
     tables: list[Beside | Measured] = []
     differs = _differs(options, wanted, sets, engine)
     for name, asked in sets.items():
@@ -230,7 +244,7 @@ def _evaluated(
 def _judged_pairs(
     engine, here: Experiment, name: str, summary: Summary, found: Sequence[Beside]
 ) -> tuple[list[Beside], list[str]]:
-    """The win rates of a set's answers beside the paper's, and sentences on them."""
+    """Return the win rates of a set's answers next to the paper's, with sentences."""
     tally = finish(start(engine, summary, against=here.against))
     rates, sentences = duels(here, name, summary, tally), [*tally.doubts()]
     if here.wins:
@@ -240,7 +254,7 @@ def _judged_pairs(
 
 
 def _show_printed(options, wanted: Experiment | BuildingCosts | PrintedTable) -> int:
-    """Print and write the paper's values alone; the exit code."""
+    """Print and write the paper's values alone; return the exit code."""
     tables, needs = printed_side(wanted)
     if options.out:
         out = Path(options.out)
@@ -251,7 +265,7 @@ def _show_printed(options, wanted: Experiment | BuildingCosts | PrintedTable) ->
 
 
 def _size(options) -> int | None:
-    """How many questions of each set; None for all. Raises BadInput."""
+    """Return the number of questions of each set; None for all. Raises BadInput."""
     sample = options.sample or (str(SMALL) if options.small else "all")
     if sample != "all" and not sample.isdecimal():
         raise BadInput(f"A sample is a whole number or “all”, not “{sample}”.")
@@ -259,13 +273,16 @@ def _size(options) -> int | None:
 
 
 def _graph(given: Sequence[str], name: str) -> str:
-    """The graph that is named for a set of the paper, else the one for all; empty where there is none."""
+    """Return the graph for a set of the paper.
+
+    It is the one named for this set, else the one for all sets. Empty if none is named.
+    """
     one = [graph.partition("=")[2] for graph in given if graph.startswith(f"{name}=")]
     return (one or [graph for graph in given if "=" not in graph] or [""])[-1]
 
 
 def _list(as_json: bool) -> None:
-    """Every table and figure of the papers, and what makes it."""
+    """Print every table and figure of the papers with the command that makes it."""
     if as_json:
         print(json_text([dataclasses.asdict(paper) for paper in papers()], indent=2))
         return
@@ -277,7 +294,8 @@ def _list(as_json: bool) -> None:
             print(f"  {one.id:30} {one.place}. {one.title}; {hours}; sets in small: {here}")
         for cost in paper.costs:
             print(
-                f"  {cost.id:30} {cost.place}. {cost.title}; about {cost.hours} hours on a graphics card; in small: {cost.small}"
+                f"  {cost.id:30} {cost.place}. {cost.title}; about {cost.hours} hours on a "
+                f"graphics card; in small: {cost.small}"
             )
         for table in paper.tables:
             print(f"  {table.id:30} {table.place}. {table.title}; as printed. {table.source}")
@@ -286,7 +304,10 @@ def _list(as_json: bool) -> None:
 
 
 def _sets(options, wanted: Experiment) -> dict[str, str]:
-    """The question set or file of each set of the paper that is here, in the paper's order. Raises BadInput."""
+    """Return the available question set or file of each set of the paper.
+
+    They are in the paper's order. Raises BadInput for an unknown set or a wrong `--data`.
+    """
     for name in (
         *options.set,
         *(graph.partition("=")[0] for graph in options.graph if "=" in graph),
@@ -312,7 +333,8 @@ def _sets(options, wanted: Experiment) -> dict[str, str]:
             folders.append(Path(given))
         else:
             raise BadInput(
-                f"--data is a folder, or one of {', '.join(wanted.printed)} with = and a file or set; “{given}” is neither."
+                f"--data is a folder, or one of {', '.join(wanted.printed)} with = and a file or "
+                f"set; “{given}” is neither."
             )
     found = {
         name: named.get(name) or _in(folders, wanted.sets[name]) or wanted.sets[name].set
@@ -326,7 +348,10 @@ def _sets(options, wanted: Experiment) -> dict[str, str]:
 
 
 def _in(folders: list[Path], published: PublishedSet) -> str:
-    """The first file in these folders that is named as one of the set; empty where there is none."""
+    """Return the first file in these folders that belongs to the set.
+
+    Its name matches a file name of the published set. Empty if there is none.
+    """
     files = [file for folder in folders for file in sorted(folder.rglob("*")) if file.is_file()]
     for pattern in published.files:
         if matching := [file for file in files if fnmatch.fnmatch(file.name.casefold(), pattern)]:
@@ -335,7 +360,12 @@ def _in(folders: list[Path], published: PublishedSet) -> str:
 
 
 def _check_built(asked: str, instances: Sequence[Instance]) -> None:
-    """Raises BadInput where a graph that these name is not built and needs a language model, with the commands that build it."""
+    """Check that the graphs of the methods can be used.
+
+    They must be built, or need no language model to be built.
+
+    Raises BadInput with the commands that build the missing ones.
+    """
     source = corpus_with(asked) if instances else None
     if source is None:
         return
@@ -349,14 +379,20 @@ def _check_built(asked: str, instances: Sequence[Instance]) -> None:
             graph = f'"{one.line!r}"' if one.own else one.id
             missing[f"python -m core corpus build {corpus.name} --graph {graph}"] = None
     if missing:
-        first = f"{len(missing)} graphs are to be built first, each by a language model (--estimate says its cost):"
+        first = (
+            f"{len(missing)} graphs are to be built first, each by a language model (--estimate "
+            "says its cost):"
+        )
         raise BadInput("\n".join([first, *missing]))
 
 
 def _asked(
     options, engine, wanted: Experiment, instances: Sequence[Instance], name: str, asked: str
 ) -> Summary:
-    """The run of one set, finished. Raises BadInput, HopscopeError."""
+    """Evaluate one set and return the summary of the finished run.
+
+    Raises BadInput, HopscopeError.
+    """
     size, model = _size(options), wanted.model and not options.no_llm
     settings: dict[str, Any] = {
         "model": model,
@@ -384,7 +420,7 @@ def _asked(
 
 
 def _differs(options, wanted: Experiment, sets: dict[str, str], engine) -> list[str]:
-    """The settings that are not the paper's, in sentences."""
+    """Return sentences on the settings that differ from the paper's."""
     if wanted.retrieval and wanted.model:
         keywords, others = engine.models.title("choose"), engine.models.title("answer")
         if options.no_llm:
@@ -408,7 +444,10 @@ def _differs(options, wanted: Experiment, sets: dict[str, str], engine) -> list[
 
 
 def _small(options, wanted: Experiment, sets: dict[str, str]) -> list[str]:
-    """What a small run has in the place of the paper's sets, and what it leaves out, in sentences."""
+    """Return sentences on what a small run replaces or leaves out.
+
+    They name sets, graphs, rows and values.
+    """
     if not options.small:
         return []
     left = [
@@ -434,7 +473,11 @@ def _small(options, wanted: Experiment, sets: dict[str, str]) -> list[str]:
 
 
 def _quartiles(wanted: Experiment, after: str, name: str, summary: Summary) -> list[str]:
-    """For each row its recall in four parts of the questions, in a sentence; none where gains are not looked at."""
+    """Return one sentence per row with its recall in quarters of the questions.
+
+    The quarters are by the Topological Recall of the method `after`. Empty if there is no such
+    method.
+    """
     began = next((one.short for one in catalogue().values() if one.id == after), after)
     return [
         f"{name}, {row}: recall at 10 by quarters of the Topological Recall of {began}, "

@@ -1,4 +1,7 @@
-"""`reproduce` of a figure on what graphs cost: each graph built, its tokens and seconds by step, a table and a picture."""
+"""Command `reproduce` for figures on the cost of building graphs.
+
+Each graph is built, and its tokens and seconds by step are shown as a table and a picture.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ from core.watch import NO_WATCH, Watch
 
 
 def run(options, wanted: BuildingCosts) -> int:
-    """Build what is missing, print and write; the exit code."""
+    """Build the missing graphs, print and write their costs, and return the exit code."""
     files = {}
     if options.out:
         files = {suffix: Path(options.out).with_suffix(suffix) for suffix in (".md", ".html")}
@@ -64,7 +67,10 @@ def run(options, wanted: BuildingCosts) -> int:
 
 
 def _measured(corpus: Corpus, builds: Mapping[str, str], models) -> tuple[str, list[GraphCost]]:
-    """Of what the costs are, and those of each build, made where it is not there. Raises HopscopeError."""
+    """Return a sentence on the corpus, and the cost of each build.
+
+    A build that is missing or out of date is made. Raises HopscopeError.
+    """
     costs = []
     with bar("Building") as watch:
         for name, spec in builds.items():
@@ -82,8 +88,11 @@ def _named(name: str, watch: Watch = NO_WATCH) -> Watch:
 
 @contextmanager
 def new_home() -> Iterator[Path]:
-    """An empty folder in the place of the person's while this lasts, with the same models, so that nothing is found that was saved before.
-    For commands: the whole process sees it."""
+    """Use an empty folder as the home of the app during a `with` block.
+
+    Nothing saved before is found there; the models stay the same. The environment variables of the
+    whole process change, so this is for commands only.
+    """
     before, models, declared = (
         os.environ.get("HOPSCOPE_HOME"),
         models_folder(),
@@ -102,7 +111,12 @@ def new_home() -> Iterator[Path]:
 
 
 def _first(wanted: BuildingCosts, sample: str) -> Corpus:
-    """The first documents of the corpus of a small run, as a corpus in the home that there is. Raises BadInput."""
+    """Write the first documents of a small run as a corpus.
+
+    It is written into the current home.
+
+    Raises BadInput.
+    """
     if sample and not sample.isdecimal():
         raise BadInput(f"A sample is a whole number, not “{sample}”.")
     whole = open_corpus(wanted.small)

@@ -1,4 +1,4 @@
-"""`run`: the app, served on this computer."""
+"""Command `run`: serve the app on this computer."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ from core.errors import BadInput
 from core.io.home import ROOT
 
 HOST, PORT = "127.0.0.1", 8501
-PORTS_TRIED = 20
-STARTING = 60  # seconds that the server may take until the browser is opened
+PORTS_TRIED = 20  # ports from the default on that are tried
+STARTING = 60  # most seconds to wait for the server before the browser is opened
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     run_app = commands.add_parser(
         "run",
-        help="open the app: fetch and build what its first question needs, then serve it on 127.0.0.1",
+        help="open the app: fetch and build what its first question needs, then serve it on "
+        "127.0.0.1",
     )
     add_serving(run_app)
     run_app.set_defaults(run=run)
 
 
 def add_serving(parser) -> None:
-    """`--port`, `--host` and `--no-browser`."""
+    """Add the options `--port`, `--host` and `--no-browser`."""
     parser.add_argument(
         "--port",
         type=port,
@@ -51,7 +52,7 @@ def add_serving(parser) -> None:
 
 
 def run(options) -> int:
-    """Prepare, then serve until it is interrupted. The exit code."""
+    """Prepare the graph and the models, then serve until interrupted; return the exit code."""
     from core.commands.prepare import run as prepare
 
     with _ended_by(_die):
@@ -60,7 +61,14 @@ def run(options) -> int:
 
 
 def serve(options, page: str) -> int:
-    """Serve the app until it ends, with a browser opened at one of its pages unless none is wanted.
+    """Serve the app until it ends.
+
+    A browser is opened unless the options forbid it.
+
+    Parameters
+    ----------
+    options : of the command, with `port`, `host` and `no_browser`.
+    page : the page at which the browser is opened; empty for the first.
 
     Returns
     -------
@@ -69,27 +77,30 @@ def serve(options, page: str) -> int:
     Raises
     ------
     BadInput
-        If the port is taken: a browser would open somebody else's page.
+        If the port is taken. A browser would open the page of another program.
     """
     number = _free_port(options.host, options.port)
     address = f"http://{browser_host(options.host)}:{number}"
     where = ["--server.address", options.host, "--server.port", str(number)]
     command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *where]
     process = subprocess.Popen(command)
-    with _ended_by(process.terminate):  # else the server would go on by itself
+    with _ended_by(process.terminate):  # Otherwise the server would outlive this process.
         print(f"{address}/{page}", flush=True)
         if not options.no_browser:
             threading.Thread(target=_open, args=[process, address, page], daemon=True).start()
         try:
             return process.wait()
         except KeyboardInterrupt:
-            process.wait()  # it was interrupted too
+            process.wait()  # Ctrl-C reaches the server too, which ends by itself.
             raise
 
 
 @contextmanager
 def _ended_by(end: Callable[[], object]) -> Iterator[None]:
-    """Call `end` on SIGTERM, which the first process of a container ignores without a handler."""
+    """Call `end` on SIGTERM during a `with` block.
+
+    Without a handler, the first process of a container ignores SIGTERM.
+    """
     before = signal.signal(signal.SIGTERM, lambda *_: end())
     try:
         yield
@@ -98,7 +109,10 @@ def _ended_by(end: Callable[[], object]) -> Iterator[None]:
 
 
 def _die() -> None:
-    """End this process and what it started at once; what was fetched or built so far is taken up by the next start."""
+    """End this process and its children at once.
+
+    The next start continues what was fetched or built so far.
+    """
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
             child.kill()
@@ -106,7 +120,10 @@ def _die() -> None:
 
 
 def _free_port(host: str, wanted: int | None) -> int:
-    """Return the port to listen on: the wanted one, else the first free one from the default on."""
+    """Return the wanted port, or the first free one from the default on.
+
+    Raises BadInput if there is none.
+    """
     for number in [wanted] if wanted else range(PORT, PORT + PORTS_TRIED):
         if _is_free(host, number):
             if number != (wanted or PORT):
@@ -117,7 +134,10 @@ def _free_port(host: str, wanted: int | None) -> int:
 
 
 def _is_free(host: str, number: int) -> bool:
-    """Return whether the port is free. Other faults of the address are left to the server to report."""
+    """Return whether the port is free.
+
+    Other faults of the address count as free; the server reports them.
+    """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -135,7 +155,10 @@ def _is_free(host: str, number: int) -> bool:
 
 
 def browser_host(host: str) -> str:
-    """Return how a browser on this computer names a host that a server listens on."""
+    """Return the host name for a browser on this computer.
+
+    `host` is the address on which the server listens.
+    """
     try:
         number = ip_address(host)
     except ValueError:
@@ -146,7 +169,7 @@ def browser_host(host: str) -> str:
 
 
 def _open(process: subprocess.Popen, address: str, page: str) -> None:
-    """Open the browser once the server answers. This computer is asked without a proxy."""
+    """Open the browser once the server answers. The server is asked without a proxy."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     until = time.monotonic() + STARTING
     while process.poll() is None and time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""`search`: find an instance in the design space under a budget, and hold it against published lines."""
+"""Command `search`: find a method under a budget and compare it with published ones."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ from core.instances.catalogue import catalogue, find, save
 from core.io.json_text import json_text
 from core.lines.text import split
 
-EPILOG = """Each line that was tried is saved in the folder searches of your Hopscope folder; the same command continues from there, and
+EPILOG = """Each line that was tried is saved in the folder searches of your Hopscope folder; the \
+same command continues from there, and
 with more --trials tries more lines. The exit code is 1 where no line is within the budget."""
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     search = commands.add_parser(
         "search",
         help="find an instance under a budget of seconds or tokens a question",
@@ -54,7 +55,8 @@ def add(commands) -> None:
         "--unseen",
         default="",
         metavar="NAME",
-        help="question sets on which what is found is compared with published lines; questions that were searched with are left out",
+        help="question sets on which what is found is compared with published lines; questions "
+        "that were searched with are left out",
     )
     search.add_argument(
         "--unseen-sample",
@@ -124,7 +126,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Search, judge, print and save; the exit code."""
+    """Search, compare, print and save; return the exit code."""
     engine = options.engine()
     planned = _planned(options, engine)
     asked = [*planned.search.config.tuning.drawn, *(planned.unseen.drawn if planned.unseen else ())]
@@ -150,7 +152,10 @@ def run(options) -> int:
 
 
 def _planned(options, engine):
-    """What the options ask for. Raises BadInput, BadParameter, StoreError."""
+    """Return the plan of the search that the options describe.
+
+    Raises BadInput, BadParameter, StoreError.
+    """
     known, sets = catalogue(), files_of(options.set)
     asked = source_of(sets)
     against = (
@@ -183,8 +188,9 @@ def _planned(options, engine):
 
 def _notes(config) -> str:
     return (
-        f"Found by a search on {len(config.tuning.drawn)} questions of {config.tuning.set} for {config.quality} under "
-        f"{config.budget:g} {config.cost} a question, seed {config.tuning.seed}."
+        f"Found by a search on {len(config.tuning.drawn)} questions of {config.tuning.set} for "
+        f"{config.quality} under {config.budget:g} {config.cost} a question, seed "
+        f"{config.tuning.seed}."
     )
 
 
@@ -196,7 +202,8 @@ def _print(planned, points, verdict, saved) -> None:
     print(f"Budget: {config.budget:g} {config.cost} a question")
     if config.asks:
         print(
-            f"Language models were asked {planned.search.calls():,} times, of {config.calls:,} that were allowed"
+            f"Language models were asked {planned.search.calls():,} times, of {config.calls:,} "
+            "that were allowed"
         )
     given_up = [point.tried.stopped for point in points if point.tried.stopped]
     for reason in dict.fromkeys(given_up):
@@ -211,7 +218,8 @@ def _print(planned, points, verdict, saved) -> None:
     )
     for point in best:
         print(
-            f"{point.number:4}  {point.tried.quality:.3f}  {shown(config.cost, point.tried.cost)}  {point.line.words()}"
+            f"{point.number:4}  {point.tried.quality:.3f}  {shown(config.cost, point.tried.cost)} "
+            f" {point.line.words()}"
         )
         if point.tried.failed:
             print(f"      {point.tried.words()}")
@@ -228,7 +236,14 @@ def _print(planned, points, verdict, saved) -> None:
 def search_dict(
     planned: SearchPlan, points: Sequence[Point], verdict: SearchVerdict | None
 ) -> dict[str, Any]:
-    """Everything as plain data."""
+    """Return the plan, the trials and the comparison as plain data.
+
+    Parameters
+    ----------
+    planned : the plan of the search.
+    points : the lines that were tried.
+    verdict : the comparison with published lines on unseen questions; None if there was none.
+    """
     config, best = planned.search.config, {point.number for point in front(tuple(points))}
     found = {
         "set": config.tuning.set,

@@ -1,4 +1,4 @@
-"""`serve`: the HTTP interface for programs."""
+"""Command `serve`: serve the HTTP API for programs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ PORT = 8502
 
 
 def add(commands) -> None:
-    """The command's grammar."""
+    """Add the command and its options."""
     serve = commands.add_parser(
         "serve",
         help="serve ask, retrieve and evaluate over HTTP, with a key; /docs describes them",
-        epilog=f"The key is that of {KEY}, else a new one that is printed. Where others may reach the port, put TLS before it.",
+        epilog=f"The key is that of {KEY}, else a new one that is printed. Where others may reach "
+        "the port, put TLS before it.",
     )
     serve.add_argument(
         "--port", type=port, default=PORT, help=f"where it listens (default: {PORT})"
@@ -33,7 +34,7 @@ def add(commands) -> None:
 
 
 def run(options) -> int:
-    """Serve until it is interrupted; the exit code."""
+    """Serve until interrupted; return the exit code."""
     try:
         import uvicorn
 

@@ -1,4 +1,4 @@
-"""The options of commands whose work Ray can spread over several processes."""
+"""Options of commands whose work Ray can spread over several processes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from core.runtime.cluster import Workers
 
 
 def add_workers(parser) -> None:
-    """`--workers` and `--cluster`."""
+    """Add the options `--workers` and `--cluster`."""
     parser.add_argument(
         "--workers",
         type=int,
@@ -18,12 +18,16 @@ def add_workers(parser) -> None:
     parser.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="have a Ray cluster do it (default with --workers: RAY_ADDRESS, else Ray is started here); without --workers all its cores",
+        help="have a Ray cluster do it (default with --workers: RAY_ADDRESS, else Ray is started "
+        "here); without --workers all its cores",
     )
 
 
 def workers_of(options):
-    """The workers that were asked for, or None for this process alone. Raises BadParameter."""
+    """Return the workers that the options ask for; None for this process alone.
+
+    Raises BadParameter.
+    """
     if options.workers is None and options.cluster is None:
         return None
     return Workers(options.workers or 0, options.cluster or os.environ.get("RAY_ADDRESS", ""))

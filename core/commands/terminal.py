@@ -1,4 +1,4 @@
-"""What the commands share: exit codes, a progress bar, and watching a job until it ends."""
+"""Shared parts of the commands: exit codes, a progress bar, and jobs that are watched."""
 
 from __future__ import annotations
 
@@ -14,15 +14,19 @@ from core.io.fetched import fetched, is_id
 from core.watch import Watch
 
 OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
-"""All went well; a part failed or a model was missing; the input was wrong; interrupted by Ctrl-C."""
+"""All went well; a part failed or a model was missing; the input was wrong; interrupted by \
+Ctrl-C."""
 CONTINUE = "What is done is saved; run the same command again to continue."
 ENCODING_HELP = "of texts that are not UTF-8, as cp1251 or shift_jis (default: by the text)"
-LINE_EVERY = 30.0  # seconds between two lines of progress where standard error is no terminal
+# Seconds between two lines of progress if standard error is no terminal.
+LINE_EVERY = 30.0
 
 
 class bar:
-    """A progress bar on standard error: `with bar("…") as watch: watch.report(text, share)`. Where that is no terminal, such as a log, it
-    is a line every `LINE_EVERY` seconds."""
+    """A progress bar on standard error: `with bar("…") as watch: watch.report(text, share)`.
+
+    If standard error is no terminal, such as a log, a line is printed every `LINE_EVERY` seconds.
+    """
 
     def __init__(self, text: str):
         from tqdm import tqdm
@@ -51,7 +55,7 @@ class bar:
         self._bar.refresh()
 
     def _line(self, text: str, share: float | None) -> None:
-        """Print how far it is, unless that was printed a moment ago."""
+        """Print the progress, unless a line was printed less than `LINE_EVERY` seconds ago."""
         line = f"hopscope: {text}" if share is None else f"hopscope: {text} ({100 * share:.0f} %)"
         if line != self._text and time.monotonic() - self._printed >= LINE_EVERY:
             print(line, file=sys.stderr, flush=True)
@@ -59,7 +63,10 @@ class bar:
 
 
 def whole(low: int, high: int | None = None) -> Callable[[str], int]:
-    """What reads a whole number from `low` to `high` out of an option's text, as argparse takes it."""
+    """Return a reader of whole numbers, as a `type` of argparse.
+
+    The numbers are from `low` to `high`.
+    """
 
     def read(text: str) -> int:
         if (
@@ -75,7 +82,16 @@ def whole(low: int, high: int | None = None) -> Callable[[str], int]:
 
 
 def add_count(parser: Any, flag: str, default: int, text: str, least: int = 1) -> None:
-    """Add an option that takes a whole number, with its default in the help text."""
+    """Add an option that takes a whole number.
+
+    Its help text names the default.
+
+    Parameters
+    ----------
+    flag : the option, such as `--seed`.
+    text : the help text without the default.
+    least : the smallest number that is allowed.
+    """
     parser.add_argument(
         flag,
         type=whole(least),
@@ -90,13 +106,18 @@ port = whole(1, 65535)
 
 
 def check_writable(file: Path) -> None:
-    """Raises BadInput where a file cannot be written into its folder, before what is to be written takes its time."""
+    """Check that the folder of a file exists.
+
+    It is called before long work whose result is written.
+
+    Raises BadInput.
+    """
     if file.is_dir() or not file.parent.is_dir():
         raise BadInput(f"{file} cannot be written: there is no such folder, or it is one.")
 
 
 def write_text(file: Path, text: str) -> None:
-    """Write a text into a file. Raises BadInput where that cannot be done."""
+    """Write a text into a file. Raises BadInput if that fails."""
     try:
         file.write_text(text, "utf-8")
     except OSError as error:
@@ -104,14 +125,16 @@ def write_text(file: Path, text: str) -> None:
 
 
 def warn(sentences: Iterable[str]) -> None:
-    """Say sentences on standard error, one a line."""
+    """Print sentences on standard error, one per line."""
     for sentence in sentences:
         print(f"hopscope: {sentence}", file=sys.stderr)
 
 
 def file_of(name: str) -> str:
-    """The file that a text names: of `hf:NAME` or `irds:ID` the one it is fetched into, with a sentence on what was taken; else the text
-    itself. Raises BadInput as `core.io.fetched.fetched` does."""
+    """Return the file of an option, fetched if it is `hf:NAME` or `irds:ID`.
+
+    A sentence on what was fetched is printed. Raises BadInput as `core.io.fetched.fetched` does.
+    """
     if not is_id(name):
         return name
     with bar("Fetching") as watch:
@@ -121,12 +144,15 @@ def file_of(name: str) -> str:
 
 
 def files_of(names: str) -> str:
-    """The names of question sets, separated by commas, each as `file_of` gives it."""
+    """Return the names of question sets, separated by commas, each as `file_of` returns it."""
     return ",".join(file_of(name.strip()) for name in names.split(","))
 
 
 def follow_job(job) -> None:
-    """Show what a job does until it ends; Ctrl-C cancels it, waits for its clean end and goes on as KeyboardInterrupt."""
+    """Show the progress of a job until it ends.
+
+    Ctrl-C cancels the job, waits for its clean end, and is raised again as KeyboardInterrupt.
+    """
     with bar("Starting") as shown:
         try:
             while not job.wait(0.1):
@@ -138,8 +164,10 @@ def follow_job(job) -> None:
 
 
 def finish(job) -> Any:
-    """Watch a job that keeps what it does until it ends; its result. Raises HopscopeError where it failed; Ctrl-C says how
-    to continue."""
+    """Wait for a job that saves its progress, and return its result.
+
+    Ctrl-C prints how to continue. Raises HopscopeError if the job failed.
+    """
     try:
         follow_job(job)
     except KeyboardInterrupt:

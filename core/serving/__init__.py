@@ -1,1 +1,1 @@
-"""The engine's work for other programs: over the Model Context Protocol, and over HTTP."""
+"""Servers that offer the engine to other programs: the Model Context Protocol and HTTP."""

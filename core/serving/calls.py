@@ -1,4 +1,7 @@
-"""What programs and agents may ask for, as plain data of bounded size: the same calls over every protocol."""
+"""Calls that programs and agents may make, with plain data of bounded size.
+
+They are the same over every protocol.
+"""
 
 from __future__ import annotations
 
@@ -24,31 +27,36 @@ from core.types import Question
 if TYPE_CHECKING:
     from core.engine import Comparison, Engine
 
-MAX_ITEMS, MAX_CHARACTERS = 50, 2_000  # of a lane's paths and of each kind of its hits; of a text
-MAX_QUESTIONS = 1_000  # of an evaluation
-MAX_QUESTION, MAX_SENTENCE = 20_000, 300  # characters of a question, and of a refusal
-LOOK = 0.1  # seconds between two looks at how far work is
+# Most paths of a lane, and most hits of each kind. Most characters of a text in a reply.
+MAX_ITEMS, MAX_CHARACTERS = 50, 2_000
+MAX_QUESTIONS = 1_000  # most questions of an evaluation
+MAX_QUESTION, MAX_SENTENCE = 20_000, 300  # most characters of a question, of an error message
+LOOK = 0.1  # seconds between two checks whether a job has ended
 
 
 def refusal(error: HopscopeError) -> str:
-    """Return the sentence of a refusal, of at most MAX_SENTENCE characters."""
+    """Return the message of an error, cut to MAX_SENTENCE characters."""
     return shorten(error, MAX_SENTENCE)
 
 
 def unfit(where: Iterable[object], kind: str, why: str) -> str:
-    """Say what is wrong with a field of a request.
+    """Describe the fault in a field of a request.
 
     Parameters
     ----------
-    where : the field, and the places within it.
-    kind, why : the type and the message of pydantic's error.
+    where : the field and the path to the fault within it.
+    kind, why : type and message of pydantic's error.
     """
     field = ".".join(map(str, where))
     return f"There is no field “{field}”." if kind == "extra_forbidden" else f"“{field}”: {why}."
 
 
 def source_of(graph: str = "", corpus: str = "") -> Source:
-    """What is asked: the graph or the corpus of that name, MetaQA's graph where neither is named. Raises BadInput where both are.
+    """Return the graph or the corpus of that name.
+
+    If neither is named, it is the graph of MetaQA.
+
+    Raises BadInput if both are named.
 
     >>> from core.serving.calls import source_of
     >>> source_of().name, source_of(corpus="hotpotqa").is_corpus
@@ -71,8 +79,23 @@ def asked(
     model: bool = False,
     seed: int = 0,
 ) -> Ask:
-    """The question to a source, opened; one of its sets' own questions brings along what is known of it, unless that is given. Raises as
-    `Engine.ask` does."""
+    """Open a source and return a question to it.
+
+    A question of one of the source's own sets keeps its known entities, answers and gold documents,
+    except those that are given.
+
+    Parameters
+    ----------
+    entities : entities at which the search starts; empty for those that the question names.
+    answers, gold : known answers, and ids of the documents that hold the evidence.
+    model : whether a language model answers.
+    seed : of all random choices.
+
+    Raises
+    ------
+    HopscopeError
+        As `Engine.ask` does.
+    """
     opened = source.open(engine)
     text = " ".join(question.split())
     given: dict[str, Any] = {
@@ -100,8 +123,27 @@ def compare(
     seed: int = 0,
     items: int = 10,
 ) -> dict[str, Any]:
-    """The object that `ask --json` prints, with at most `items` paths and hits of each kind in a lane and texts cut at MAX_CHARACTERS;
-    `verdict`, what is known of where the right answer was lost, is added. Raises HopscopeError."""
+    """Compare methods on a question and return the object that `ask --json` prints.
+
+    Parameters
+    ----------
+    methods : ids of methods or lines of operators; empty for the usual methods of the source.
+    graph, corpus : name of the graph or of the corpus; at most one of them.
+    entities : entities at which the search starts; empty for those that the question names.
+    answers, gold : known answers, and ids of the documents that hold the evidence.
+    language_model : whether a language model answers.
+    items : most paths and most hits of each kind in a lane, 1 to MAX_ITEMS.
+
+    Returns
+    -------
+    The comparison, with texts cut at MAX_CHARACTERS. `verdict` says where the correct answer was
+    lost.
+
+    Raises
+    ------
+    HopscopeError
+        If the question cannot be asked.
+    """
     checked_number(items, "items", 1, MAX_ITEMS)
     comparison = _compared(
         engine, question, methods, graph, corpus, entities, answers, gold, language_model, seed
@@ -120,8 +162,25 @@ def retrieve(
     items: int = 10,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """What one method retrieves, without a language model's answer: `question, method, items`, each item `kind, id, text, score`, paths
-    first, each kind best first. Raises HopscopeError, also where the method fails."""
+    """Return the items that one method retrieves, without a language model's answer.
+
+    Parameters
+    ----------
+    method : id of a method or a line of operators; empty for the usual method of the source.
+    graph, corpus : name of the graph or of the corpus; at most one of them.
+    entities : entities at which the search starts; empty for those that the question names.
+    items : most paths and most hits of each kind, 1 to MAX_ITEMS.
+
+    Returns
+    -------
+    `question`, `method` and `items`. An item has `kind`, `id`, `text` and `score`. Paths come
+    first, and each kind is sorted best first.
+
+    Raises
+    ------
+    HopscopeError
+        If the question cannot be asked, or the method fails.
+    """
     checked_number(items, "items", 1, MAX_ITEMS)
     checked_text(method, "method")
     comparison = _compared(
@@ -153,15 +212,34 @@ def explain_loss(
     entities: Sequence[str] = (),
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Where known answers, or on documents gold passages, were lost: `verdict` for all methods, and for each lane its `method`, `text`,
-    the `funnel` of answers alive by stage, the `gold` passages, `error`. Raises HopscopeError, also where nothing is known to be right."""
+    """Explain where each method lost the known answers, or on documents the gold passages.
+
+    Parameters
+    ----------
+    methods : ids of methods or lines of operators; empty for the usual methods of the source.
+    graph, corpus : name of the graph or of the corpus; at most one of them.
+    answers, gold : known answers, and ids of the documents that hold the evidence; empty for those
+        of a question of a set.
+    entities : entities at which the search starts; empty for those that the question names.
+
+    Returns
+    -------
+    `question`, `verdict` for all methods, and `lanes`. A lane has `method`, `text`, `funnel` (the
+    answers that are left at each stage), `gold` (the gold passages) and `error`.
+
+    Raises
+    ------
+    HopscopeError
+        If the question cannot be asked, or no answer and no gold passage is known.
+    """
     comparison = _compared(
         engine, question, methods, graph, corpus, entities, answers, gold, False, seed
     )
     known = comparison.ask.question
     if not (known.answers or known.gold):
         raise BadInput(
-            "Nothing is known to be right: give answers, or on documents gold passages, or ask a question of a set."
+            "Nothing is known to be right: give answers, or on documents gold passages, "
+            "or ask a question of a set."
         )
     found, lanes = explain(comparison), []
     for said, lane in zip(found.lanes, comparison_dict(comparison)["lanes"]):
@@ -175,7 +253,9 @@ def explain_loss(
 
 
 def list_methods(words: str = "") -> list[dict[str, str]]:
-    """Methods whose id, title or paper has each of these words: `id, title, paper, asks` (a graph or documents), `line`.
+    """Return the methods whose id, title or paper contains each of these words.
+
+    Each has `id`, `title`, `paper`, `asks` (a graph or documents) and `line`.
 
     >>> from core.serving.calls import list_methods
     >>> [method["id"] for method in list_methods("No. 12 one-shot")][:1]
@@ -199,7 +279,10 @@ def list_methods(words: str = "") -> list[dict[str, str]]:
 
 
 def list_sources() -> list[dict[str, Any]]:
-    """What can be asked: `name, kind, title, sets` (of questions, by name)."""
+    """Return the graphs and corpora that can be asked.
+
+    Each has `name`, `kind`, `title` and `sets`, its question sets by name.
+    """
     return [
         {"name": one.name, "kind": one.kind, "title": title, "sets": dict(one.sets)}
         for one, title in sources().items()
@@ -214,8 +297,26 @@ def evaluate(
     seed: int = 0,
     language_model: bool = False,
 ) -> dict[str, Any]:
-    """Methods over a sample of a question set, saved as on the page: `run`, `rows` (a method's `means` by metric), `recommendation`. Raises
-    HopscopeError."""
+    """Evaluate methods on a sample of a question set.
+
+    The run is saved as on the page Evaluate.
+
+    Parameters
+    ----------
+    questions : name of a question set; a file is refused.
+    methods : ids of methods or lines of operators.
+    sample : number of questions, 1 to MAX_QUESTIONS.
+    language_model : whether a language model answers.
+
+    Returns
+    -------
+    `run` (its id), `rows` (each method's `means` by metric) and `recommendation`.
+
+    Raises
+    ------
+    HopscopeError
+        If the questions or a method cannot be used.
+    """
     from core.evaluation.reports.recommendation import recommendation
     from core.evaluation.reports.summary import Summary
     from core.evaluation.runs import plan as plans
@@ -253,7 +354,23 @@ def evaluate(
 def build_graph(
     engine: Engine, corpus: str, graph: str = "rkg", extractor: str = "names"
 ) -> dict[str, Any]:
-    """A graph of a corpus, built or found built: `build, nodes, edges, chunks, notes`. Raises HopscopeError."""
+    """Build a graph of a corpus, or open it if it is built already.
+
+    Parameters
+    ----------
+    corpus : name of the corpus.
+    graph : a kind of graph or the id of a build.
+    extractor : how entities and relations are extracted.
+
+    Returns
+    -------
+    `build` (its id), the counts `nodes`, `edges` and `chunks`, and `notes`.
+
+    Raises
+    ------
+    HopscopeError
+        If the graph cannot be built.
+    """
     from core.builds import build, chosen
     from core.builds.report import BuildReport
     from core.corpus import open_corpus
@@ -273,8 +390,10 @@ def build_graph(
 
 
 def bounded(value: Any, items: int) -> Any:
-    """Plain data with at most `items` of a lane's paths and of each kind of its hits (MAX_ITEMS at most), and texts cut at MAX_CHARACTERS;
-    `left_out` in a lane counts what is not there.
+    """Return plain data with bounded lists of paths and hits and bounded texts.
+
+    At most `items` paths of a lane and hits of each kind are kept, and never more than MAX_ITEMS.
+    Texts are cut at MAX_CHARACTERS. `left_out` in a lane counts the items that were removed.
 
     >>> from core.serving.calls import bounded
     >>> bounded({"paths": [1, 2, 3], "hits": {"chunk": [4, 5]}}, 2)
@@ -331,7 +450,7 @@ def _compared(
 
 
 def _ended(job: Any) -> Any:
-    """The job once it has ended. Raises HopscopeError where it failed."""
+    """Wait until a job has ended and return it. Raises HopscopeError if it failed."""
     while not job.wait(LOOK):
         pass
     if job.error:

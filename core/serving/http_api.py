@@ -1,4 +1,4 @@
-"""Hopscope over HTTP: the calls of `core.serving.calls` as a small API with a key, described by OpenAPI."""
+"""HTTP API with a key for the calls of `core.serving.calls`, described by OpenAPI."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from core.serving import calls
 if TYPE_CHECKING:
     from core.engine import Engine
 
-MAX_BODY = 1 << 20  # bytes of a request
+MAX_BODY = 1 << 20  # most bytes of a request
 Name = Annotated[str, Field(max_length=MAX_LINE_LETTERS)]
 Names = Annotated[list[Name], Field(max_length=MAX_LIST_ITEMS)]
 BEARER = HTTPBearer(auto_error=False)
@@ -30,13 +30,13 @@ Given = Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
 
 
 class Sent(BaseModel):
-    """The body of a request: a field that no call has is refused, as it would change nothing."""
+    """The body of a request. A field that the call does not have is refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Asked(Sent):
-    """A question, and what it is asked of."""
+    """Body of a request with a question and the graph or corpus to ask."""
 
     question: str = Field(min_length=1, max_length=calls.MAX_QUESTION)
     graph: Name = ""
@@ -47,7 +47,7 @@ class Asked(Sent):
 
 
 class Compared(Asked):
-    """The same to several methods, with what is known to be right."""
+    """Body of `/ask`: a question to several methods, with known answers."""
 
     methods: Names = []
     answers: Names = []
@@ -56,13 +56,13 @@ class Compared(Asked):
 
 
 class Retrieved(Asked):
-    """The same to one method."""
+    """Body of `/retrieve`: a question to one method."""
 
     method: Name = ""
 
 
 class Evaluated(Sent):
-    """Methods over a sample of a question set."""
+    """Body of `/evaluate`: methods and a sample of a question set."""
 
     questions: Name
     methods: Names = Field(min_length=1)
@@ -72,7 +72,10 @@ class Evaluated(Sent):
 
 
 def api(engine: Engine, key: str) -> FastAPI:
-    """The application. Every call but `/health` needs the header `Authorization: Bearer KEY`."""
+    """Return the web application.
+
+    Every call except `/health` and `/docs` needs the header `Authorization: Bearer KEY`.
+    """
 
     def allowed(given: Given) -> None:
         if given is None or not secrets.compare_digest(given.credentials.encode(), key.encode()):
@@ -84,7 +87,8 @@ def api(engine: Engine, key: str) -> FastAPI:
         title="Hopscope",
         version=__version__,
         description="Compare, retrieve and evaluate by methods of graph retrieval.",
-        docs_url=None,  # its page loads scripts from elsewhere
+        # FastAPI's own page loads scripts from other servers; `/docs` below does not.
+        docs_url=None,
         redoc_url=None,
     )
     keyed: dict[str, Any] = {"dependencies": [Depends(allowed)]}
@@ -110,39 +114,43 @@ def api(engine: Engine, key: str) -> FastAPI:
 
     @made.get("/health")
     def health() -> dict[str, str]:
-        """Whether it serves, and the version."""
+        """Return the status and the version of the server."""
         return {"status": "ok", "version": __version__}
 
     @made.post("/ask", **keyed)
     def ask(asked: Compared) -> dict[str, Any]:
-        """One question to several methods: the object of `hopscope ask --json`, with at most `items` paths and hits of each kind."""
+        """Ask one question by several methods.
+
+        Returns the object of `hopscope ask --json`, with at most `items` paths and hits of each
+        kind.
+        """
         return calls.compare(engine, **asked.model_dump())
 
     @made.post("/retrieve", **keyed)
     def retrieve(asked: Retrieved) -> dict[str, Any]:
-        """What one method retrieves, best first."""
+        """Return the items that one method retrieves, best first."""
         return calls.retrieve(engine, **asked.model_dump())
 
     @made.post("/evaluate", **keyed)
     def evaluate(asked: Evaluated) -> dict[str, Any]:
-        """Methods over a sample of a question set; answers once all is done."""
+        """Evaluate methods on a sample of a question set. It answers once the whole run is done."""
         return calls.evaluate(engine, **asked.model_dump())
 
     @made.get("/methods", **keyed)
     def methods(words: str = "") -> list[dict[str, str]]:
-        """Methods whose id, title or paper has each of these words."""
+        """Return the methods whose id, title or paper contains each of these words."""
         return calls.list_methods(words)
 
     @made.get("/sources", **keyed)
     def sources() -> list[dict[str, Any]]:
-        """Graphs and corpora that can be asked, with their question sets."""
+        """Return the graphs and corpora that can be asked, with their question sets."""
         return calls.list_sources()
 
     return made
 
 
 def _refuse_in_sentences(made: FastAPI) -> None:
-    """Answer every refusal with `{"error": "a sentence"}`."""
+    """Answer every error with `{"error": "a sentence"}`."""
 
     @made.exception_handler(HopscopeError)
     async def refused(request: Request, error: HopscopeError) -> JSONResponse:
@@ -163,7 +171,7 @@ def _refuse_in_sentences(made: FastAPI) -> None:
 
 
 def _unfit(error: RequestValidationError) -> str:
-    """Say the first thing that is wrong in a request, with its field."""
+    """Describe the first fault in a request, with its field."""
     first = error.errors()[0]
     if first["type"] in ("json_invalid", "model_attributes_type", "missing") and len(
         first["loc"]
@@ -173,7 +181,7 @@ def _unfit(error: RequestValidationError) -> str:
 
 
 def docs_page(schema: dict[str, Any]) -> str:
-    """Return the description of the calls as a page of HTML that loads nothing.
+    """Return the documentation of the API as one HTML page that loads nothing.
 
     Parameters
     ----------
@@ -187,12 +195,21 @@ def docs_page(schema: dict[str, Any]) -> str:
             parts.append(f"<h2><code>{verb.upper()} {html.escape(path)}</code></h2>")
             parts.append(f"<p>{html.escape(call.get('description', ''))}</p>")
             parts.append(_fields_table(schema, call))
-    style = "body{font:16px/1.5 sans-serif;max-width:50em;margin:2em auto}td,th{text-align:left;padding:2px 12px 2px 0}"
-    return f"<!doctype html><meta charset=utf-8><title>Hopscope</title><style>{style}</style>{''.join(parts)}"
+    style = (
+        "body{font:16px/1.5 sans-serif;max-width:50em;margin:2em auto}"
+        "td,th{text-align:left;padding:2px 12px 2px 0}"
+    )
+    return (
+        "<!doctype html><meta charset=utf-8><title>Hopscope</title>"
+        f"<style>{style}</style>{''.join(parts)}"
+    )
 
 
 def _fields_table(schema: dict[str, Any], call: dict[str, Any]) -> str:
-    """Return the table of a call's fields; empty for one without a body."""
+    """Return the HTML table of a call's fields.
+
+    Empty for a call without a body.
+    """
     body = call.get("requestBody")
     if body is None:
         return ""

@@ -1,4 +1,7 @@
-"""Hopscope as a server of the Model Context Protocol: tools that compare, retrieve, evaluate and explain, and saved cases as resources."""
+"""Server of the Model Context Protocol.
+
+Its tools compare, retrieve, evaluate and explain. Its resources are the saved cases.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,15 @@ if TYPE_CHECKING:
     from core.engine import Engine
 
 T = TypeVar("T")
-ABOUT = """Hopscope compares methods of graph retrieval. Ask `list_sources` for what can be asked and `list_methods` for methods;
-`compare` puts one question to several of them, `explain_loss` says at which step a known answer was lost, `evaluate` scores methods over a
+ABOUT = """Hopscope compares methods of graph retrieval. Ask `list_sources` for what can be asked \
+and `list_methods` for methods;
+`compare` puts one question to several of them, `explain_loss` says at which step a known answer \
+was lost, `evaluate` scores methods over a
 question set."""
 
 
 def server(engine: Engine) -> MCPServer:
-    """The server, ready to run. Raises HopscopeError where the library is not installed."""
+    """Return the server, ready to run. Raises HopscopeError if the library is not installed."""
     try:
         from mcp.server.mcpserver import MCPServer
         from mcp.server.mcpserver.exceptions import ResourceError, ToolError
@@ -39,7 +44,7 @@ def server(engine: Engine) -> MCPServer:
         ) from None
 
     class Refusing(MCPServer):
-        """Refuses arguments that do not fit with a sentence, and those that a tool does not have."""
+        """A server that answers wrong or unknown arguments of a tool with one sentence."""
 
         async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
             for tool in await self.list_tools():
@@ -61,7 +66,10 @@ def server(engine: Engine) -> MCPServer:
     made = Refusing("hopscope", version=__version__, instructions=ABOUT)
 
     async def done(work: Callable[[], T]) -> T:
-        """The work's outcome, done in a thread; what a person is told is what the agent is told."""
+        """Run a call in a thread and return its plain result.
+
+        Errors become tool errors with the sentence that a person would see.
+        """
         try:
             return without_nan(await asyncio.to_thread(work))
         except HopscopeError as error:
@@ -81,9 +89,13 @@ def server(engine: Engine) -> MCPServer:
         language_model: bool = False,
         items: int = 10,
     ) -> dict[str, Any]:
-        """Put one question to up to eight methods side by side. `methods` are ids of list_methods or lines of operators; the question goes
-        to a `graph` (default: metaqa) or to the documents of a `corpus`. `answers` or `gold` (document ids) say what is right. Returns for
-        each lane the answer, paths, hits, prompt, cost and the stages at which known answers were still there."""
+        """Compare up to eight methods on one question, side by side.
+
+        `methods` are ids of list_methods or lines of operators. The question goes to a `graph`
+        (default: metaqa) or to the documents of a `corpus`. `answers` or `gold` (document ids) are
+        the known correct answers. Returns for each lane the answer, paths, hits, prompt, cost, and
+        the known answers that are left at each stage.
+        """
         given = (
             question,
             methods or (),
@@ -105,7 +117,10 @@ def server(engine: Engine) -> MCPServer:
         entities: list[str] | None = None,
         items: int = 10,
     ) -> dict[str, Any]:
-        """What one method retrieves for a question: paths, chunks, entities or relations with scores, best first, without an answer."""
+        """Return the items that one method retrieves for a question, without an answer.
+
+        The items are paths, passages, entities or relations with scores, best first.
+        """
         return await done(
             lambda: calls.retrieve(engine, question, method, graph, corpus, entities or (), items)
         )
@@ -119,7 +134,10 @@ def server(engine: Engine) -> MCPServer:
         answers: list[str] | None = None,
         gold: list[str] | None = None,
     ) -> dict[str, Any]:
-        """At which step each method lost the known answers (`answers`), or on documents the gold passages (`gold`), and why."""
+        """Explain at which step each method lost the known answers, and why.
+
+        On documents, `gold` names the documents that hold the evidence, in place of `answers`.
+        """
         return await done(
             lambda: calls.explain_loss(
                 engine, question, methods or (), graph, corpus, answers or (), gold or ()
@@ -130,7 +148,11 @@ def server(engine: Engine) -> MCPServer:
     async def evaluate(
         questions: str, methods: list[str], sample: int = 20, language_model: bool = False
     ) -> dict[str, Any]:
-        """Score methods over a sample of a question set of list_sources. Takes seconds a question; the run is saved and taken up again."""
+        """Evaluate methods on a sample of a question set of list_sources.
+
+        It takes seconds per question. The run is saved, and a later call with the same arguments
+        continues it.
+        """
         return await done(
             partial(
                 calls.evaluate, engine, questions, methods, sample, language_model=language_model
@@ -139,24 +161,28 @@ def server(engine: Engine) -> MCPServer:
 
     @made.tool()
     async def list_methods(words: str = "") -> list[dict[str, str]]:
-        """Methods whose id, title or paper has each of these words."""
+        """Return the methods whose id, title or paper contains each of these words."""
         return await done(lambda: calls.list_methods(words))
 
     @made.tool()
     async def list_sources() -> list[dict[str, Any]]:
-        """Graphs and corpora that can be asked, with their question sets."""
+        """Return the graphs and corpora that can be asked, with their question sets."""
         return await done(calls.list_sources)
 
     @made.tool()
     async def build_graph(
         corpus: str, graph: str = "rkg", extractor: str = "names"
     ) -> dict[str, Any]:
-        """Build a graph of a corpus, by noun phrases unless a language model (llm) is named as extractor, which takes long and may cost."""
+        """Build a graph of a corpus.
+
+        Entities are noun phrases, unless `extractor` names a language model (llm), which takes long
+        and may cost money.
+        """
         return await done(lambda: calls.build_graph(engine, corpus, graph, extractor))
 
     @made.resource("hopscope://cases", mime_type="application/json")
     def saved_cases() -> str:
-        """The saved comparisons: id, question, methods, notes."""
+        """Return the saved comparisons: id, question, methods and notes."""
         rows = [
             {
                 "id": one.id,
@@ -170,7 +196,7 @@ def server(engine: Engine) -> MCPServer:
 
     @made.resource("hopscope://cases/{case}", mime_type="application/json")
     def saved_case(case: str) -> str:
-        """One saved comparison, as `compare` returns them."""
+        """Return one saved comparison in the form of `compare`."""
         try:
             found = comparison_dict(whole(checked_text(case, "case")))
         except HopscopeError as error:

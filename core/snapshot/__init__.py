@@ -1,8 +1,8 @@
 """Finished states as plain data that JSON can hold, and back.
 
-What many states share (subgraphs, rankings, steps, and the beginnings of paths) is written once. The fields of a
-carrier are read from its class, so that a new field of a type known here needs nothing; fields at their default are left
-out, so that what was saved before the field existed is still read.
+Data that many states share (subgraphs, rankings, steps and common beginnings of paths) is written
+once. The fields of an object are read from its class, so a new field of a known type needs no code
+here. Fields at their default are left out, so data saved before a field existed can still be read.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ VERSION = 1
 
 
 def freeze_all(states: Iterable[State], graph) -> dict[str, Any]:
-    """Several states, such as those of a whole lane or of all lanes, with what they share written once, as JSON can hold it.
+    """Return several states as JSON can hold them, with shared data written once.
 
-    The same states give the same bytes. Scores keep seven significant digits. Ids are those of `graph`.
+    The same states give the same bytes. Scores keep seven significant digits. Ids are those of
+    `graph`.
     """
     writer = Writer()
     rows = [writer.fields(state) for state in states]
@@ -40,15 +41,24 @@ def freeze_all(states: Iterable[State], graph) -> dict[str, Any]:
 
 
 def thaw_all(saved: Mapping[str, Any], graph=None) -> tuple[State, ...]:
-    """The states of `freeze_all`. With an `ExcerptGraph`, ids become the excerpt's; with the graph itself they are checked.
+    """Return the states that `freeze_all` saved.
 
-    Raises BadInput where the data is of another version, of another graph, or damaged.
+    Parameters
+    ----------
+    graph : an `ExcerptGraph`, into whose ids all ids are translated, or the original graph, against
+        which they are checked; None leaves them as they are.
+
+    Raises
+    ------
+    BadInput
+        If the data is of another version, of another graph, or damaged.
     """
     if not isinstance(saved, Mapping) or "snapshot" not in saved:
         raise BadInput("This is not a saved run.")
     if saved["snapshot"] != VERSION:
         raise BadInput(
-            f"This run was saved by another version of Hopscope (format {saved['snapshot']!r:.20}; this one reads {VERSION})."
+            "This run was saved by another version of Hopscope (format "
+            f"{saved['snapshot']!r:.20}; this one reads {VERSION})."
         )
     if graph is not None and saved.get("graph") != getattr(graph, "origin", graph.digest):
         raise BadInput(f"This run was saved on another state of the graph “{graph.name}”.")
@@ -68,7 +78,10 @@ def thaw_all(saved: Mapping[str, Any], graph=None) -> tuple[State, ...]:
 
 
 def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
-    """The part of the graph that these states name, with the known answers; `ExcerptGraph.thaw` makes a graph of it."""
+    """Return the part of the graph that these states name, with the known answers.
+
+    `ExcerptGraph.thaw` makes a graph of it.
+    """
     writer, states = Writer(), tuple(states)
     answers: dict[str, None] = {}
     for state in states:
@@ -94,7 +107,10 @@ def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
 
 
 def _shown_chunks(graph, state: State) -> Iterator[int]:
-    """The chunks whose texts a screen shows: the hits, those of the tables, and nodes that are chunks."""
+    """Yield the passages whose texts a screen shows.
+
+    They are the hits, those of the tables, the excerpt, and nodes that are passages.
+    """
     for hits in (state.chunks, *state.waiting):
         yield from hits.items if hits is not None and hits.kind == "chunk" else ()
     for table in state.tables or ():

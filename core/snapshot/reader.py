@@ -1,4 +1,4 @@
-"""Plain data back to carriers, checked on the way."""
+"""Reader of saved states, which checks the data."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from core.io import plain
 from core.snapshot.writer import NODE_FIELDS, SHARED
 from core.types import ContextTable, Excerpt, Kind, Path, Point, Ranking, State, Subgraph
 
-LONGEST_PATH = 64  # steps
-EARLIER = {"aside": "waiting"}  # names that fields had when states were saved by an earlier version
+LONGEST_PATH = 64  # most hops of a path
+EARLIER = {"aside": "waiting"}  # field names of earlier versions, with their present names
 
 
 class Reader(plain.Reader):
-    """Plain data back to carriers, by the types that their classes declare."""
+    """Reader of plain data into state objects, by the types that their classes declare."""
 
     def __init__(self, saved: Mapping[str, Any], graph):
         own: dict[Any, Any] = {
@@ -129,7 +129,11 @@ class Reader(plain.Reader):
 
 
 class _Ids:
-    """Ids of nodes, triples or relations of the graph a run was made on, as the given graph has them."""
+    """Translation of saved ids into the ids of the given graph.
+
+    Saved ids are of nodes, triples, relations, passages and communities of the original graph. An
+    excerpt has new ids; those of the whole graph are only checked.
+    """
 
     def __init__(self, graph):
         self._known: dict[str, np.ndarray] = {}

@@ -1,4 +1,4 @@
-"""Carriers to plain data that JSON can hold."""
+"""Writer of states as plain data that JSON can hold."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from core.graph.storage.excerpt import gaps
 from core.io import plain
 from core.types import ContextTable, Excerpt, Path, Point, Ranking, State, Step, Subgraph
 
-DIGITS = 7  # of a score: what a float32 model gives
-NODE_FIELDS = ("seeds", "reader")  # fields of State whose numbers are nodes
+DIGITS = 7  # significant digits of a score, which is the precision of float32
+NODE_FIELDS = ("seeds", "reader")  # fields of State that hold node ids
+# Classes whose objects are written once, with the names of their tables.
 SHARED = {Subgraph: "subgraphs", Ranking: "rankings", Step: "steps"}
 
 
 class Writer(plain.Writer):
-    """Carriers to plain data: shared ones become places in `tables`, paths rows of `paths`; `ids` gathers what is named.
+    """Writer of state objects as plain data.
 
-    A path is a row (its beginning's row or -1, last node, last edge or -1, whether that step runs along its triple).
+    Shared objects become indices into `tables`, and paths become rows of `paths`. `ids` collects
+    the ids that occur. A path is the row of its last hop: the row of the path before it or -1, the
+    last node, the last edge or -1, and whether that hop runs along the direction of its triple.
     """
 
     def __init__(self) -> None:
@@ -29,13 +32,13 @@ class Writer(plain.Writer):
             kind: set() for kind in ("node", "triple", "relation", "chunk", "community")
         }
         self._rows: dict[tuple, int] = {}
-        self._ends: dict[int, int] = {}  # the rows of paths by identity
+        self._ends: dict[int, int] = {}  # row of the last hop of a path, by `id` of the path
         self._places: dict[tuple[str, str], int] = {}
-        self._seen: dict[int, int] = {}  # by identity
-        self._held: list[Any] = []  # so that the identity of what was seen stays its own
+        self._seen: dict[int, int] = {}  # place in its table, by `id` of the object
+        self._held: list[Any] = []  # keeps the objects alive, so that no `id` is used again
 
     def fields(self, carrier: Any) -> dict[str, Any]:
-        """The fields of a carrier that are not at their default."""
+        """Return the fields of an object that are not at their default."""
         if isinstance(carrier, ContextTable | Point):
             self.ids[carrier.kind].update(map(int, carrier.items))
         if isinstance(carrier, Excerpt):
@@ -48,7 +51,7 @@ class Writer(plain.Writer):
         return fields | ({"seconds": round(carrier.seconds, 6)} if "seconds" in fields else {})
 
     def value(self, value: Any) -> Any:
-        """Any value of a carrier's field."""
+        """Return the plain form of any field value."""
         if isinstance(value, np.integer):
             return int(value)
         if isinstance(value, float | np.floating):
@@ -94,7 +97,10 @@ class Writer(plain.Writer):
         }
 
     def _ranking(self, whole: Ranking) -> dict[str, Any]:
-        """A ranking; of very many relations those that are listed, and how many were left out."""
+        """Return the plain form of a ranking.
+
+        Of very many triples, only those that are listed are written, with the number left out.
+        """
         left_out = whole.unlisted if whole.kind == "triple" else whole.left_out
         ranking = whole.listed if whole.kind == "triple" else whole
         if ranking.kind in self.ids and all(
@@ -108,7 +114,7 @@ class Writer(plain.Writer):
         )
 
     def _path(self, path: Path) -> int:
-        known = self._ends.get(id(path))  # the carrier that holds it is in _held
+        known = self._ends.get(id(path))  # `_held` keeps the object that has the path.
         return self._walk(path) if known is None else known
 
     def _walk(self, path: Path) -> int:
@@ -125,7 +131,7 @@ class Writer(plain.Writer):
         return row
 
     def _add(self, path_row: tuple) -> int:
-        """A new row of the paths, and its place."""
+        """Add a row to the paths and return its index."""
         row = self._rows[path_row] = len(self._rows)
         for column, number in zip(self.paths.values(), path_row):
             column.append(int(number))

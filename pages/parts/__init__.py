@@ -1,1 +1,1 @@
-"""Parts that screens share."""
+"""Parts of the pages."""

@@ -1,1 +1,1 @@
-"""A comparison as it is drawn: the board, its data, its report."""
+"""The board: a comparison drawn as lanes on one shared picture, and its HTML report."""

@@ -1,4 +1,4 @@
-"""The board: 1 to 4 lanes on one shared layout, drawn in the browser by assets/board."""
+"""Browser component of the board (assets/board): 1 to 4 lanes on one shared layout."""
 
 from __future__ import annotations
 
@@ -17,26 +17,31 @@ STYLES = ("board", "texts", "prompts", "together")
 
 
 def script() -> str:
-    """The modules of assets/board as one."""
+    """Return the modules of assets/board as one text."""
     return joined(FOLDER / "board.js")
 
 
 def style() -> str:
-    """The stylesheets of assets/board as one."""
+    """Return the style sheets of assets/board as one text."""
     return joined_styles(FOLDER / f"{name}.css" for name in STYLES)
 
 
 @dataclass(frozen=True)
 class Pressed:
-    """What was pressed on the board and was not done before:
+    """Clicks on the board that were not handled before.
 
-    - `go`: in a node's panel, ``{"node": id, "to": "walk" | "start" | "without" | "rename" | "merge"}``, with the ``name`` or
-      the id of the ``other`` node for the last two, or ``{"path": key, "to": "without"}``; the
-      buttons are those of ``payload["ways"]``
-    - `repair`: the number of the lane whose repair was asked for; ``payload["repairs"] = False`` draws no such button
-    - `lane`: what is to be done with a lane: ``{"lane": 0, "do": "change" | "step" | "remove" | "add" | "influence" |
-      "influence-stop"}``, of a payload that is ``editable`` or whose lanes have a ``measure``
-    - `thumb`: ``{"lane": "lane-0", "verdict": "up" | "down" | "none"}``
+    Attributes
+    ----------
+    go : a button in a node's panel, ``{"node": id, "to": "walk" | "start" | "without" | "rename" |
+        "merge"}``. The last two also have the ``name`` or the id of the ``other`` node. A path to
+        leave out is ``{"path": key, "to": "without"}``. The buttons are those of
+        ``payload["ways"]``.
+    repair : index of the lane whose repair was clicked. ``payload["repairs"] = False`` draws no
+        such button.
+    lane : a button of a lane, ``{"lane": 0, "do": "change" | "step" | "remove" | "add" |
+        "influence" | "influence-stop"}``. The payload must be ``editable``, or its lanes must have
+        a ``measure``.
+    thumb : a rating, ``{"lane": "lane-0", "verdict": "up" | "down" | "none"}``.
     """
 
     go: dict[str, Any] | None = None
@@ -46,21 +51,24 @@ class Pressed:
 
 
 def as_bytes(payload: dict[str, Any]) -> bytes:
-    """The payload as JSON. Of a dictionary Streamlit makes JSON twice in each run, once with sorted
-    keys to know the component again; bytes are sent as they are."""
+    """Return the payload as JSON bytes, which Streamlit sends unchanged.
+
+    Streamlit converts a dictionary to JSON twice in each run, once with sorted keys to identify the
+    component.
+    """
     try:
         return orjson.dumps(payload, option=orjson.OPT_NON_STR_KEYS)
-    # half a character of UTF-16 in a name, or a number of more than 64 bits
+    # A name has a lone surrogate, or a number has more than 64 bits.
     except orjson.JSONEncodeError:
         return json_text(payload, ensure_ascii=True).encode()
 
 
 def board(payload: dict[str, Any], key: str) -> Pressed:
-    """The mounted board; what was pressed, each press once.
+    """Mount the board and return the new clicks, each once.
 
-    The browser sends a press again until the page has received it, as a run of the page that
-    another one cuts short receives nothing. The code of the board, and Cytoscape from ``static/``,
-    are fetched once by the browser, so a run sends the payload.
+    The browser sends a click again until the page has received it, as a run of the page that is
+    interrupted receives nothing. The browser loads the code of the board, and Cytoscape from
+    ``static/``, once, so a run sends only the payload.
     """
     received = Session.board_received[key]
     result = component("board", STYLES)(

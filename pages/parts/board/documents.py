@@ -1,5 +1,4 @@
-"""What a board shows of a comparison on documents: answers, funnels, hits by kind, and what became
-of each passage in every lane."""
+"""Board data of a comparison on documents: answers, funnels, hits, and the fate of each passage."""
 
 from __future__ import annotations
 
@@ -37,26 +36,33 @@ STAGE = dict[str, Any]
 
 
 class DocumentView:
-    """What a lane found is told once for each of its states."""
+    """Board data of a comparison on documents.
+
+    It is computed once for each state of a lane.
+    """
 
     documents, source_word = True, tr("documents")
-    ways: tuple[str, ...] = ()  # of going on from a node
+    ways: tuple[str, ...] = ()  # buttons in the panel of a node
 
     def __init__(self, comparison: Comparison, places: Mapping[Any, Place]):
         self._comparison = comparison
-        self._cached: dict[int, tuple[Any, dict[str, Any]]] = {}  # by the number of the lane
+        # By lane index: the version of the lane, and its data.
+        self._cached: dict[int, tuple[Any, dict[str, Any]]] = {}
         self._picture = TextPicture(renamed(places, comparison.ask.source.edits))
         self._paths, self._words = Paths(comparison, placed), WordsOnPaths(placed)
         self._shared: tuple[Any, dict[str, Any]] | None = None
 
     @property
     def places(self) -> dict[Any, Place]:
-        """Where nodes are in the picture, as that of an edited graph takes them."""
+        """Positions of the nodes, for the picture of an edited graph."""
         return self._picture.places
 
     def share(self, verdict: ComparisonVerdict) -> dict[str, Any]:
-        """The paths, and what else can be pointed at, as paths of one node, each with its `fates` in every lane; made anew when a lane has
-        come further."""
+        """Return the data that all lanes share: picture, paths, fates, stories and keys.
+
+        Hits are handled as paths of one node. Every path has its `fates` in each lane. The data is
+        computed again when a lane has advanced.
+        """
         lanes = self._comparison.lanes
         now = tuple(lane.version for lane in lanes)
         if self._shared is None or self._shared[0] != now:
@@ -89,7 +95,7 @@ class DocumentView:
         return self._shared[1]
 
     def whole(self, shared: dict[str, Any]) -> dict[str, Any]:
-        """What is said of the comparison as a whole beside that."""
+        """Return the remaining data of the whole comparison: marked words, and evidence by lane."""
         question = self._comparison.ask.question
         named = [name for answer in question.answers for name in question.names(answer)]
         lanes = (
@@ -112,11 +118,11 @@ class DocumentView:
         }
 
     def state(self, lane: Lane) -> State:
-        """The state of a lane that is shown."""
+        """Return the state of a lane that is shown."""
         return lane.state
 
     def lane(self, i: int, lane: Lane, shared: dict[str, Any]) -> dict[str, Any]:
-        """What is said of one lane."""
+        """Return the data of one lane."""
         data, state, excerpt = self._found(i, lane), lane.state, lane.state.excerpt
         said, answers = state.answer is not None, self._comparison.ask.question.answers
         return {
@@ -138,7 +144,7 @@ class DocumentView:
         }
 
     def tone(self, one: Explained, data: dict[str, Any]) -> str:
-        """The tone of a lane's sentence."""
+        """Return the tone of a lane's sentence: good, warn or bad."""
         return tone(one, data["funnel"])
 
     def _gold(self) -> dict[str, str]:
@@ -159,7 +165,10 @@ class DocumentView:
         return self._cached[i][1]
 
     def _tell(self, lane: Lane, state: State) -> dict[str, Any]:
-        """What is told of one state of a lane; `hits` are null until all are found."""
+        """Return the data of one state of a lane.
+
+        `hits` is None until all are found.
+        """
         ask = self._comparison.ask
         stages = (
             funnel(ask.source, lane.graph, state, wanted(ask.question), saved=lane.saved_alive)
@@ -197,9 +206,12 @@ class DocumentView:
 
 
 def _graph_line(comparison: Comparison, lane: Lane) -> str:
-    """On which graph a lane stands, and how large it is; of a saved comparison without the number
-    of chunks, as it has some of them. Of documents that a program or a file of the user's named,
-    how many there are and how many are not in the corpus."""
+    """Return a lane's graph and its size in words.
+
+    A saved comparison has only some of its passages, so their number is left out. For documents
+    named by the user's program or file, the text is how many there are and how many are not in the
+    corpus.
+    """
     counts, part = graph_dict(lane), hasattr(lane.graph, "whole")
     if not counts["build"]:
         return next(
@@ -225,7 +237,10 @@ def _named(given: int, unplaced: int) -> str:
 
 
 def _merged(comparison: Comparison, lane: Lane) -> list[str]:
-    """How many of the merges that are saved for the corpus its graph was mended by, and how many fit nothing in it."""
+    """Return how many saved merges were applied to the graph.
+
+    Merges that fit no node are counted too.
+    """
     origin = lane.graph.edited_from
     if origin is None or not mended_in(lane.instance.line):
         return []
@@ -252,7 +267,7 @@ def _merged(comparison: Comparison, lane: Lane) -> list[str]:
 
 
 def _drawn(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str, Any]:
-    """A lane's share of the picture: what it found of what is drawn."""
+    """Return the part of the shared picture that a lane found."""
     if data["hits"] is None:
         return {}
     size = sum(len(table["rows"]) + table.get("more", 0) for table in data["hits"])
@@ -266,8 +281,10 @@ def _drawn(share: dict[str, list[str]], data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _stage(name: str, passages, words) -> STAGE:
-    """A stage as it is drawn: its bar is that of the gold passages, and of the answer's words where
-    no passage is known."""
+    """Return the data of a stage.
+
+    Its bar counts the gold passages, or the answer's words if no gold passage is known.
+    """
     bar = passages or words
     held = (
         None if words is None or passages is None else {"alive": len(words.alive), "of": words.of}

@@ -1,5 +1,7 @@
-"""A finished comparison on a screen: a saved case or a row of an evaluation, without the engine,
-models or the whole graph."""
+"""Board of a finished comparison: a saved case, or a row of an evaluation.
+
+It needs no engine, no models and not the whole graph.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,10 @@ from pages.parts.shared.wording import tr
 
 
 def finished_board(comparison: Comparison, key: str) -> Board:
-    """Draw the lanes as Compare does, with thumbs; what draws them. From a node's panel one may
-    walk on where its graph is here.
+    """Draw the lanes as on Compare, with thumbs, and return the board.
 
-    `key` names the view, so that its layout is kept for the session.
+    The panel of a node leads to the page Graphs if its graph exists. `key` names the view, whose
+    layout is kept for the session.
     """
     drawing = Session.finished.of(key, lambda: Board(comparison))
     graph = comparison.graph
@@ -42,7 +44,7 @@ def finished_board(comparison: Comparison, key: str) -> Board:
 
 
 def downloads(comparison: Comparison, drawing: Board, name: str = "hopscope") -> None:
-    """The report and the data, as files."""
+    """Draw the buttons that download the report and the data."""
     st.download_button(
         tr("Report (HTML)"),
         lambda: report(comparison, drawing),
@@ -61,8 +63,9 @@ def downloads(comparison: Comparison, drawing: Board, name: str = "hopscope") ->
 
 
 def report(comparison: Comparison, drawing: Board) -> str:
-    """The comparison as one self-contained HTML file, without what a lane shows of a ranking that
-    is not done."""
+    """Return the comparison as one self-contained HTML file, without previews of unfinished
+    rankings.
+    """
     asked = comparison.ask
     meta = {
         drawing.view.source_word: asked.source.graph.name,

@@ -1,4 +1,4 @@
-"""A comparison as one self-contained HTML file."""
+"""Report of a comparison as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from pages.parts.board.component import script, style
 
 CYTOSCAPE = ROOT / "static" / "cytoscape.min.js"
 
-# `<`, `>` and `&` could end or comment out the script element; U+2028/9 end a line in older engines.
+# `<`, `>` and `&` could end the script element or start a comment in it. U+2028 and U+2029 end a
+# line in older JavaScript engines.
 ESCAPES = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
 
 PAGE = """<!doctype html>
@@ -32,8 +33,10 @@ body {{ margin: 0; background: #f6f7f9; color: #1f2933;
   font: 14px/1.45 -apple-system, "Segoe UI", Inter, Roboto, "Helvetica Neue", sans-serif; }}
 main {{ max-width: 1720px; margin: 0 auto; padding: 22px clamp(14px, 2.4vw, 32px) 32px; }}
 .report-head {{ margin-bottom: 16px; }}
-.report-head h1 {{ margin: 0; font-size: 21px; line-height: 1.3; font-weight: 650; overflow-wrap: anywhere; }}
-.report-head dl {{ display: flex; flex-wrap: wrap; gap: 2px 18px; margin: 6px 0 0; font-size: 12.5px; color: #5d6975; }}
+.report-head h1 {{ margin: 0; font-size: 21px; line-height: 1.3; font-weight: 650; overflow-wrap: \
+anywhere; }}
+.report-head dl {{ display: flex; flex-wrap: wrap; gap: 2px 18px; margin: 6px 0 0; font-size: \
+12.5px; color: #5d6975; }}
 .report-head div {{ display: flex; gap: 5px; min-width: 0; }}
 .report-head dt::after {{ content: ":"; }}
 .report-head dd {{ margin: 0; color: #1f2933; overflow-wrap: anywhere; }}
@@ -57,7 +60,8 @@ main {{ max-width: 1720px; margin: 0 auto; padding: 22px clamp(14px, 2.4vw, 32px
 <script>{cytoscape}</script>
 <script type="module">
 {board}
-globalThis.hopscopeReport = (payload) => renderBoard(document.getElementById("board"), payload, {{ cytoscape: globalThis.cytoscape }});
+globalThis.hopscopeReport = (payload) => renderBoard(document.getElementById("board"), payload, {{ \
+cytoscape: globalThis.cytoscape }});
 globalThis.hopscopeReport(JSON.parse(document.getElementById("payload").textContent));
 </script>
 </body>
@@ -66,15 +70,17 @@ globalThis.hopscopeReport(JSON.parse(document.getElementById("payload").textCont
 
 
 def script_json(value: Any) -> str:
-    """JSON that is safe inside a script element."""
+    """Return a value as JSON that is safe inside a script element."""
     return json_text(value).translate(ESCAPES)
 
 
 def report_html(payload: Mapping[str, Any], title: str, meta: Mapping[str, Any]) -> str:
-    """One HTML file that opens from disk without a network; ``meta`` is shown as ``name: value``
-    under the title.
+    """Return one HTML file that opens from disk without a network.
 
-    Entries of ``meta`` without a value (None or "") are left out.
+    Parameters
+    ----------
+    payload : data of the board.
+    meta : shown as ``name: value`` under the title; entries with None or "" are left out.
     """
     facts = "".join(
         f"<div><dt>{escape(str(name))}</dt><dd>{escape(str(value))}</dd></div>"

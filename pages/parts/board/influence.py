@@ -1,5 +1,4 @@
-"""What a lane's answers rest on, as the board draws it: a sentence for each, and the influence of
-each item that is drawn."""
+"""Influence of paths and passages on a lane's answers, as data of the board."""
 
 from __future__ import annotations
 
@@ -15,16 +14,26 @@ from core.types import Influence, Path, Weight
 from pages.parts.board.text_hits import keyed
 from pages.parts.shared.wording import noun, tr
 
-Keys = Mapping[tuple[int, Path], str]  # of paths that are drawn, by their graph's object
-LONGEST, NAMED = 40, 6  # characters of a name, and how many items are named
+# Keys of the drawn paths, by the `id` of their graph object and the path.
+Keys = Mapping[tuple[int, Path], str]
+LONGEST, NAMED = 40, 6  # most characters of a name, most items that are named
 
 
 def influence_data(
     comparison: Comparison, lane: Lane, keys: Keys, model: str | None
 ) -> dict[str, Any] | None:
-    """The `texts`, each with `who` answers and the items `needed`, and by key the `items` of the
-    answer that was measured last, that of the model; None where nothing was measured. `keys` are
-    those of the paths that are drawn."""
+    """Return the measured influence on a lane's answers; None if nothing was measured.
+
+    Parameters
+    ----------
+    keys : keys of the drawn paths.
+    model : title of the language model that answers; None for a default title.
+
+    Returns
+    -------
+    `texts`, a sentence per answer with `who` gave it and the items `needed`. `items`, the influence
+    by key on the answer that was measured last; that is the model's if it was measured.
+    """
     if not lane.influences:
         return None
     texts = []
@@ -46,7 +55,10 @@ def _text(comparison: Comparison, lane: Lane, one: Influence) -> str:
         return influence_text(one)
     marked, size = len(gold.intersection(one.smallest)), len(one.smallest)
     if size == 1:
-        return f"{influence_text(one)} {tr('It is marked as evidence.') if marked else tr('It is not marked as evidence.')}"
+        return (
+            f"{influence_text(one)} "
+            f"{tr('It is marked as evidence.') if marked else tr('It is not marked as evidence.')}"
+        )
     return tr(
         "{influence_text} Of these {marked:,} {are} marked as evidence.",
         influence_text=influence_text(one),
@@ -56,8 +68,10 @@ def _text(comparison: Comparison, lane: Lane, one: Influence) -> str:
 
 
 def _needed(lane: Lane, one: Influence, keys: Keys) -> list[dict[str, str]]:
-    """The first items of the smallest set that are drawn: `key`, and a `name`, of a path its
-    place."""
+    """Return the first drawn items of the smallest set that changes the answer.
+
+    Each has a `key` and a `name`; a path is named by its rank.
+    """
     found = []
     for weight in (one.weights[at] for at in one.smallest):
         item = item_at(lane.state, one.by_model, weight.kind, weight.place)
@@ -85,7 +99,10 @@ def _items(lane: Lane, one: Influence, keys: Keys) -> dict[str, dict[str, Any]]:
 
 
 def _key(lane: Lane, weight: Weight, item: Any, keys: Keys) -> str | None:
-    """The key of an item in the board's data; None for a path that is not drawn."""
+    """Return the key of an item in the board's data.
+
+    None for a path that is not drawn.
+    """
     if weight.kind == "path":
         return keys.get((id(lane.graph), item))
     return keyed(lane.graph, weight.kind, item).key

@@ -1,5 +1,7 @@
-"""What is drawn, by kind and id: the same item has the same key in every lane, whatever graph the
-lane is on."""
+"""Keys of drawn items by kind and id.
+
+The same item has the same key in every lane, on whatever graph the lane runs.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,10 @@ from core.types import Path
 
 
 class Key(str):
-    """The key of an item: of a passage its id, of an entity its name. A text, as data of a browser
-    needs it, that knows its parts.
+    """Key of an item, made of its kind and its id.
+
+    The id of a passage is its own, that of an entity is its name. A key is a string, as JSON needs
+    it, that has its parts as attributes.
 
     >>> from pages.parts.board.keys import Key
     >>> key = Key("chunk", "carol#0")
@@ -29,20 +33,20 @@ class Key(str):
 
 
 def pair(one: Key, other: Key) -> tuple[Key, Key]:
-    """Two keys in the order that both directions of an edge between them share."""
+    """Return two keys in sorted order, the same for both directions of an edge."""
     return (one, other) if one < other else (other, one)
 
 
 def edge_id(one: Key, other: Key) -> str:
-    """The id of the edge between two keys, in either order."""
+    """Return the id of the edge between two keys, in either order."""
     return " | ".join(pair(one, other))
 
 
 def at(nodes: Sequence[Any], edges: Sequence[Any] = ()) -> dict[str, list]:
-    """Where an item is in the picture."""
+    """Return the position of an item in the picture: its nodes and edges."""
     return {"nodes": list(nodes), "edges": list(edges)}
 
 
 def placed_by_id(graph, path: Path) -> tuple[list[int], list[int]]:
-    """The nodes and edges of a path in a picture of one graph."""
+    """Return the nodes and edges of a path in a picture of one graph."""
     return list(path.nodes), list(path.edges)

@@ -1,5 +1,4 @@
-"""The few nodes that tell the story of a comparison: on the best path of each lane, and on a path
-to each known answer."""
+"""Main nodes of a comparison, on the lanes' best paths and on paths to answers."""
 
 from __future__ import annotations
 
@@ -8,8 +7,8 @@ from itertools import zip_longest
 
 from core.types import Path
 
-MOST, ENOUGH = 15, 12
-WITH_ANSWERS = 18  # where known answers need them
+MOST, ENOUGH = 15, 12  # most nodes; nodes from which on no further paths are added
+WITH_ANSWERS = 18  # most nodes if paths to known answers need them
 
 
 def main_nodes(
@@ -19,9 +18,19 @@ def main_nodes(
     answers: set[int],
     named: Collection[int] = frozenset(),
 ) -> list[int]:
-    """At most 15 nodes, whole paths at a time: the seeds, a path to each of the answers that are
-    `named`, each lane's best path, a path to each known answer that a lane found or lost (with
-    these at most 18), and then each lane's further paths until there are 12."""
+    """Return the nodes of the large picture.
+
+    There are at most 15, or 18 with paths to answers. Whole paths are added in this order: the
+    seeds, a path to each answer of `named`, each lane's best path, a path to each known answer that
+    a lane found or lost (up to 18 nodes), and further paths of each lane until there are 12 nodes.
+
+    Parameters
+    ----------
+    seeds : question entities.
+    best, lost : for each lane its best paths, and paths to the known answers that it lost.
+    answers : nodes of the known answers.
+    named : nodes of the answers that the sentence for all lanes names.
+    """
     chosen = dict.fromkeys(seeds[:MOST])
 
     def add(path: Path, most: int) -> None:
@@ -43,7 +52,7 @@ def main_nodes(
 
 
 def _to_answers(best: Sequence[Sequence[Path]], answers: set[int]) -> Iterator[Path]:
-    """The best-ranked path to each known answer, over all lanes."""
+    """Yield the best-ranked path to each known answer, over all lanes."""
     seen: set[int] = set()
     for path in _in_turn(best):
         if path.end in answers - seen:
@@ -52,6 +61,6 @@ def _to_answers(best: Sequence[Sequence[Path]], answers: set[int]) -> Iterator[P
 
 
 def _in_turn(lanes: Iterable[Sequence[Path]]) -> Iterator[Path]:
-    """The first of every lane, then the second of every lane, and so on."""
+    """Yield the first path of every lane, then the second, and so on."""
     for row in zip_longest(*lanes):
         yield from (path for path in row if path is not None)

@@ -1,4 +1,4 @@
-"""What the panel of a node tells: how it is joined to the rest, and what each lane made of it."""
+"""Panel of a node: its relations in the graph, and its fate in each lane."""
 
 from __future__ import annotations
 
@@ -16,18 +16,23 @@ from core.types import State
 from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 
-SHOWN = 6  # relations of a node
-DESCRIBED = 400  # characters of a description
-MOST_STEPS = 20_000  # at one node, beyond which its relations are not counted
+SHOWN = 6  # relations that a panel lists
+DESCRIBED = 400  # most characters of a description
+MOST_STEPS = 20_000  # edges of a node above which its relations are not counted
 
-Words = Mapping[str, tuple[str, str]]  # a relation's words along its triple and against it
+Words = Mapping[str, tuple[str, str]]  # words of a relation, forward and backward
 
 
 def joined(graph, nodes: Sequence[int], words: Words) -> dict[int, dict[str, Any]]:
-    """For each node its `degree`, and its `relations` in words with how many of each, the commonest
-    first; `others` are relations beyond those shown and `counted` is how many edges were looked at:
-    fewer than the degree where only a part of the graph is here, and none at a hub. Where the graph
-    says so also its `type` and `text`, its description."""
+    """Return for each node its degree and its most frequent relations.
+
+    Returns
+    -------
+    By node: `degree`; `relations`, words with their counts, most frequent first; `others`, the
+    number of relations that are not listed; and `counted`, the number of edges that were counted.
+    It is less than the degree if only a part of the graph is available, and 0 for a hub. `type` and
+    `text` (a description) are added if the graph has them.
+    """
     if not len(nodes):
         return {}
     ids = np.asarray(nodes, np.int64)
@@ -51,8 +56,10 @@ def joined(graph, nodes: Sequence[int], words: Words) -> dict[int, dict[str, Any
 
 
 def described(graph, nodes: Sequence[int]) -> dict[int, dict[str, str]]:
-    """For each node its `type` and its description as `text`, where the graph has them; long ones
-    are cut."""
+    """Return the `type` and the description of each node.
+
+    The description is `text`. Both are there only if the graph has them. Long descriptions are cut.
+    """
     table = graph.columns.nodes
     if table is None:
         return {int(node): {} for node in nodes}
@@ -76,8 +83,10 @@ def _joined(degree: int, counts: list[tuple[str, int]]) -> dict[str, Any]:
 
 
 def in_lanes(lanes: Sequence[Lane], nodes: Sequence[int]) -> dict[int, dict[str, dict[str, Any]]]:
-    """For each node and each lane that has retrieved: whether the node is `in` it, and a `text`
-    that names the operator."""
+    """Return the fate of each node in each lane that has retrieved.
+
+    `in` is a flag; `text` names the operator that extracted or dropped the node, and its paths.
+    """
     panels: dict[int, dict[str, dict[str, Any]]] = {node: {} for node in nodes}
     for i, lane in enumerate(lanes):
         if lane.retrieved:
@@ -89,7 +98,7 @@ def in_lanes(lanes: Sequence[Lane], nodes: Sequence[int]) -> dict[int, dict[str,
 
 
 def _ranks(state: State, nodes: set[int]) -> dict[int, tuple[int, int]]:
-    """For each of the nodes that lie on a path: how many paths, and the rank of the best."""
+    """Return the number of paths through each of the nodes, and the best rank."""
     ranks: dict[int, tuple[int, int]] = {}
     for rank, path in enumerate(state.paths.items if state.paths is not None else (), 1):
         for node in nodes.intersection(path.nodes):
@@ -118,7 +127,7 @@ def _lane(states: Sequence[State], node: int, ranks: tuple[int, ...]) -> tuple[b
 
 
 def _extracted(states: Sequence[State], node: int) -> str:
-    """The operator that brought the node into the subgraph, or left it out."""
+    """Return the operator that extracted or dropped the node, in words."""
     inside, text = False, ""
     for state in states:
         if state.subgraph is None:

@@ -1,5 +1,4 @@
-"""The paths that lanes found, as the board draws them: the best and the lost ones of each lane,
-replays, and what became of each path."""
+"""Paths of the lanes as data of the board: best and lost paths, replays, and fates."""
 
 from __future__ import annotations
 
@@ -20,25 +19,35 @@ from core.types import Path, State, Step
 from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 
-SHOWN_PATHS = 12  # a lane
-SHOWN_LOST = 6  # a lane
-MASS_NAMES = 8  # nodes of largest mass that are named, at each moment of a PageRank
+SHOWN_PATHS = 12  # best paths per lane
+SHOWN_LOST = 6  # lost answers per lane
+MASS_NAMES = 8  # nodes of largest mass that are named at each frame of a PageRank
 
-# the ids in the picture of a path's nodes and edges, given its graph
+# Returns the picture's ids of a path's nodes and edges, given its graph.
 Placed = Callable[[Any, Path], tuple[list, list]]
 Data = dict[str, Any]
 
 
 def seen(lane: Lane) -> State:
-    """What a lane has retrieved, once it has; drawing every operator's state would cost more than
-    it tells."""
+    """Return the state of a lane that has retrieved, else its first state.
+
+    To draw the states of single operators would cost more than it shows.
+    """
     return lane.state if lane.retrieved else State(lane.ask.question, lane.ask.seeds)
 
 
 @dataclass(frozen=True)
 class DrawnPaths:
-    """By lane the `best` paths (None where it seeks none), those `missed` and the `stories`;
-    `paths` and `fates` by key; the `walked` paths behind the keys."""
+    """Paths of all lanes as data of the board.
+
+    Attributes
+    ----------
+    best : for each lane its best paths; None if the lane seeks no paths.
+    missed : for each lane the paths to known answers that it lost.
+    stories : for each lane its replays.
+    paths, fates : data of each path, and its fate in each lane, by key.
+    walked : the path behind each key.
+    """
 
     best: list[list[Data] | None]
     missed: list[list[Data]]
@@ -46,33 +55,39 @@ class DrawnPaths:
     paths: dict[str, Data]
     fates: dict[str, dict[str, Data]]
     walked: dict[str, Path]
-    keys: dict[tuple[int, Path], str]  # by the id of a graph's object and the path there
+    keys: dict[tuple[int, Path], str]  # by the `id` of a graph object and the path in it
 
     def of(self, entries: Sequence[Sequence[Data] | None]) -> list[list[Path]]:
-        """The paths behind the entries of each lane."""
+        """Return the paths behind the entries of each lane."""
         return [[self.walked[entry["key"]] for entry in part or ()] for part in entries]
 
 
 class Paths:
-    """Draws the paths of one comparison again and again while its lanes arrive; a path keeps its
-    key, the same in all lanes."""
+    """Drawing of the paths of one comparison, repeated as its lanes advance.
+
+    A path keeps its key, which is the same in all lanes.
+    """
 
     def __init__(self, comparison: Comparison, placed: Placed):
         self._comparison, self._placed = comparison, placed
         self._keys: dict[Any, str] = {}
-        self._known: dict[
-            str, dict[int, tuple[Any, Path]]
-        ] = {}  # by key and graph the path as the lanes of that graph have it
-        self._spreads: dict[
-            tuple[int, str], list[Data]
-        ] = {}  # by graph and operators the story of a PageRank
+        # By key and `id` of a graph: the graph, and the path in its ids.
+        self._known: dict[str, dict[int, tuple[Any, Path]]] = {}
+        # Story of a PageRank by the `id` of its graph and its operators.
+        self._spreads: dict[tuple[int, str], list[Data]] = {}
 
     def draw(
         self, lost: Sequence[Sequence[tuple[str, Path]]], by_model: Sequence[bool]
     ) -> DrawnPaths:
-        """The paths as of now; `lost` are for each lane the known answers that it lost, each with a
-        path to it, the first ones first. `by_model` tells for each lane whether its language
-        model's answer counts, as in `path_outcome.fate`."""
+        """Return the data of the paths as they are now.
+
+        Parameters
+        ----------
+        lost : for each lane the known answers that it lost, each with a path to it, most important
+            first.
+        by_model : for each lane whether its language model's answer counts, as in
+            `path_outcome.fate`.
+        """
         self._known = {}
         best, missed, stories = [], [], []
         for lane, missing in zip(self._comparison.lanes, lost):
@@ -143,7 +158,7 @@ class Paths:
             "words": words,
         }
         called = graph.names(path.nodes)
-        # of nodes that are chunks, which have titles
+        # Nodes that are passages have titles that differ from their names.
         return data if called == titles else {**data, "names": called}
 
     def _fates(self, key: str, by_model: Sequence[bool]) -> dict[str, Data]:
@@ -152,7 +167,7 @@ class Paths:
             if lane.retrieved:
                 graph, path = known.get(id(lane.graph)) or next(iter(known.values()))
                 end = fate_in(lane.graph, lane.states, path, graph, model)
-                # what was not found so far may be yet
+                # During a preview, a path that is not found may still be found.
                 if lane.preview is None or end.cause is Cause.FOUND:
                     found[f"lane-{i}"] = {
                         "fate": end.kind,
@@ -162,12 +177,14 @@ class Paths:
         return found
 
     def _spread(self, lane: Lane) -> list[Data]:
-        """The story of a lane's PageRank, if it has one: the mass of nodes by their ids in the
-        picture, at some moments."""
+        """Return the replay of a lane's PageRank, if it has one.
+
+        Its frames have the mass of the nodes by their ids in the picture.
+        """
         number = first_pagerank(lane) if lane.retrieved and lane.preview is None else None
         if number is None:
             return []
-        # lanes that begin alike have one story
+        # Lanes with the same first operators share one story.
         key = (id(lane.graph), repr(lane.instance.line.operators[: number + 1]))
         if key not in self._spreads:
             frames = [self._moment(lane, moment) for moment in spread(lane)]
@@ -205,18 +222,23 @@ class Paths:
 
 
 class WordsOnPaths:
-    """What the words of the lanes' answers rest on; of the paths only those that the board knows.
-    Made anew as an answer is written."""
+    """Words in the lanes' answers with the paths that support them.
+
+    Only paths that the board knows are listed. The data is computed again while an answer is
+    written.
+    """
 
     def __init__(self, placed: Placed):
         self._placed = placed
-        self._made: dict[
-            int, tuple[tuple, list[Data]]
-        ] = {}  # by the number of the lane: what it was made from, and that
+        # By lane index: the inputs of the data, and the data.
+        self._made: dict[int, tuple[tuple, list[Data]]] = {}
 
     def __call__(self, i: int, lane: Lane, keys: Mapping[tuple[int, Path], str]) -> list[Data]:
-        """The words of a lane's answers: `text`, the `node` that it names, the keys of `paths`, and
-        the lines of the `prompt`."""
+        """Return the supported words of a lane's answer.
+
+        Each has its `text`, the `node` that it names, the keys of its `paths`, and the lines of the
+        `prompt`.
+        """
         answer = lane.answer or lane.state.answer or ""
         now = (lane.version, answer, id(keys))
         if self._made.get(i, (None,))[0] != now:
@@ -233,8 +255,10 @@ class WordsOnPaths:
 
 
 def counts(state: State) -> Data | None:
-    """How many paths were `kept`, and of how many that the last operator that chose among paths
-    `ranked`; None where none are sought."""
+    """Return the numbers of kept and of ranked paths.
+
+    `ranked` is that of the last operator that selects paths. None if no paths are sought.
+    """
     if state.paths is None:
         return None
     given = [

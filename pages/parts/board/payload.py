@@ -1,5 +1,4 @@
-"""A comparison as the board draws it: lanes, one shared layout, paths and hits, and what became of
-each in every lane."""
+"""Data of the board: lanes, one shared layout, paths and hits, and their fates in every lane."""
 
 from __future__ import annotations
 
@@ -35,23 +34,33 @@ from pages.parts.board.verdict import repair_data, repair_offered
 from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 
-MIN_SHOWN_SECONDS = 0.005  # as two digits show it, and as the bar of times does
-OWN_ANSWER = tr("Its own answer")  # what the answer of a program or a file of the user's is headed
+# Shorter times would be shown as 0.00 and are left out, also in the bar of times.
+MIN_SHOWN_SECONDS = 0.005
+OWN_ANSWER = tr("Its own answer")  # heading of an answer by the user's program or file
 
 
 class Board:
-    """Makes the payload of one comparison; keeps the picture while the retrieved lanes stay the
-    same. Safe between threads, as visitors who ask the same look at one board."""
+    """Board of one comparison, which makes its data.
+
+    The picture stays the same as long as the retrieved lanes do. It is safe between threads, as
+    visitors who ask the same question share one board.
+    """
 
     def __init__(self, comparison: Comparison, earlier: Board | None = None, previews: bool = True):
-        """`earlier` is one of the same question to the same source with other edits: what stays has
-        the same place in both. Without `previews` a lane that has not retrieved shows nothing."""
+        """Make the board.
+
+        Parameters
+        ----------
+        earlier : a board of the same question and source with other edits, whose node positions are
+            kept.
+        previews : False shows nothing of a lane that has not retrieved yet.
+        """
         self.comparison, self._previews = comparison, previews
         self._lock = threading.RLock()
         self._drawn: tuple[int, dict[str, Any]] | None = None
-        self._due = 0.0  # when what a lane has so far may be drawn anew
-        self._shown = dataclasses.replace(comparison, lanes=[])  # while it is drawn
-        self._versions: list[tuple] = []  # of the lanes that were drawn last
+        self._due = 0.0  # time from which another preview may be drawn
+        self._shown = dataclasses.replace(comparison, lanes=[])  # has lanes only during a drawing
+        self._versions: list[tuple] = []  # versions of the lanes that were drawn last
         self._drawn_previews: list[Preview | None] = [None] * len(comparison.lanes)
         view = DocumentView if comparison.ask.source.is_corpus else TripleView
         self.view: DocumentView | TripleView = view(
@@ -60,15 +69,17 @@ class Board:
         self._explained: tuple[tuple, ComparisonVerdict] | None = None
 
     def at(self, version: int) -> dict[str, Any]:
-        """The board's data as of this version of the job or a later one, made once for all who look
-        at it: nobody may change it."""
+        """Return the data of this version of the job, or of a later one.
+
+        It is made once for all viewers, so it must not be changed.
+        """
         with self._lock:
             if self._drawn is None or self._drawn[0] < version:
                 self._drawn = (version, self._payload())
             return self._drawn[1]
 
     def payload(self) -> dict[str, Any]:
-        """The board's data as of now."""
+        """Return the data as it is now."""
         with self._lock:
             return self._payload()
 
@@ -76,10 +87,10 @@ class Board:
         try:
             return self._draw(self.comparison.now)
         finally:
-            self._shown.lanes.clear()  # else states stay here that the comparison has let go of
+            self._shown.lanes.clear()  # Otherwise states that the comparison freed would stay.
 
     def _draw(self, comparison: Comparison) -> dict[str, Any]:
-        """The data of a comparison whose lanes stay as they are meanwhile."""
+        """Return the data of a comparison whose lanes do not change meanwhile."""
         view, begun = self.view, time.thread_time()
         self._shown.lanes[:] = [
             self._seen(lane, drawn) for lane, drawn in zip(comparison.lanes, self._drawn_previews)
@@ -110,15 +121,17 @@ class Board:
         }
 
     def _seen(self, lane: Lane, drawn: Preview | None) -> Lane:
-        """A lane as it is shown now: with the preview that is drawn, as long as drawing another one
-        would cost too much."""
+        """Return a lane as it is shown now.
+
+        It keeps the preview that is drawn, as long as drawing another one would take too much time.
+        """
         if not self._previews:
             return dataclasses.replace(lane, preview=None)
         early = drawn is not None and lane.preview is not None and time.monotonic() < self._due
         return (dataclasses.replace(lane, preview=drawn) if early else lane).shown
 
     def _verdict(self, comparison: Comparison) -> ComparisonVerdict:
-        """The sentences as of now, made anew when a lane has come further."""
+        """Return the sentences as they are now, made again when a lane has advanced."""
         now = tuple(
             (lane.status in ENDED and lane.status, lane.retrieved and len(lane.states), lane.repair)
             for lane in comparison.lanes
@@ -130,7 +143,7 @@ class Board:
     def _lane(
         self, i: int, comparison: Comparison, one: Explained | None, shared: dict[str, Any]
     ) -> dict[str, Any]:
-        """All that is said of a lane; later parts have the last word."""
+        """Return all data of a lane; later parts override earlier ones."""
         lane, shown = comparison.lanes[i], self._shown.lanes[i]
         data = self.view.lane(i, shown, shared)
         text = None
@@ -149,7 +162,7 @@ class Board:
         }
 
     def _on_any_source(self, comparison: Comparison, lane: Lane, shown: Lane) -> dict[str, Any]:
-        """What is said of a lane whatever it runs on."""
+        """Return the data of a lane that graphs and documents have in common."""
         state, preview = self.view.state(shown), shown.preview
         prompt = prompt_dict(state)
         return {
@@ -183,13 +196,15 @@ class Board:
 
 
 def answerer(lane: Lane) -> str | None:
-    """The title of the model that answers in a lane; None where none does."""
+    """The title of the model that answers in a lane; None if none does."""
     return None if lane.state.own_answer else lane.model
 
 
 def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, Any]:
-    """The board's data before anything was asked: the lanes' methods alone; with `documents` of
-    lanes that show hits."""
+    """Return the data of the board before the first question.
+
+    It has only the methods of the lanes. With `documents` the lanes show hits.
+    """
     more = {"hits": None, "paths": None} if documents else {}
     lanes = [
         {
@@ -214,10 +229,13 @@ def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, An
 
 
 def cost(trace: Iterable[Step], left_out: Mapping[str, float] = MappingProxyType({})) -> str:
-    """What a run cost, in a few words: `0.9 s, apart from 0.6 s preparation · 948 texts scored ·
-    612 + 14 tokens`.
+    """Return the cost of a run in a few words.
 
-    `left_out` has the seconds that are shown beside it and are no cost of the method, by kind.
+    An example is `0.9 s, apart from 0.6 s preparation · 948 texts scored · 612 + 14 tokens`.
+
+    Parameters
+    ----------
+    left_out : seconds by kind that are no cost of the method and are shown separately.
     """
     trace = list(trace)
     parts = [f"{method_seconds(trace):.2f} s{_left_out(left_out)}"] if trace else []
@@ -230,7 +248,10 @@ def cost(trace: Iterable[Step], left_out: Mapping[str, float] = MappingProxyType
 
 
 def _left_out(seconds: Mapping[str, float]) -> str:
-    """The seconds that a cost leaves out, where they are large enough to be shown."""
+    """Return the seconds that a cost leaves out, in words.
+
+    Times that are too short to be shown are skipped.
+    """
     said = [
         tr("{seconds:.2f} s {kind}", seconds=spent, kind=tr(kind))
         for kind, spent in seconds.items()
@@ -240,7 +261,7 @@ def _left_out(seconds: Mapping[str, float]) -> str:
 
 
 def operator_row(step: Step) -> dict[str, Any]:
-    """A row of the table of steps."""
+    """Return a row of the table of steps."""
     cls = OPERATORS[step.operator]
     changed = [
         f"{tr(p.label).lower()} {step.parameters[p.name]}"
@@ -262,7 +283,10 @@ def operator_row(step: Step) -> dict[str, Any]:
 
 
 def _progress(graph, how: HowFar) -> dict[str, Any]:
-    """How far a lane at work is; its best path so far with the relations in words."""
+    """Return the progress of a running lane.
+
+    The relations of its best path are in words.
+    """
     best, table = how.best, table_of(graph.name)
     for name in graph.relation_names if best and " -> " in best else ():
         for printed, forward in ((f" -> {name} -> ", True), (f" -> {name}_reverse -> ", False)):

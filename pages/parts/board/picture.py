@@ -1,5 +1,4 @@
-"""The graph of a comparison as it is drawn: which nodes, at which places, and what each one's panel
-tells."""
+"""Picture of the graph of a comparison: its nodes, their positions and their panels."""
 
 from __future__ import annotations
 
@@ -18,17 +17,20 @@ from pages.parts.board.main_nodes import main_nodes
 from pages.parts.board.node_panel import Words, in_lanes, joined
 from pages.parts.board.paths import seen
 
-DRAWN_NODES = 48  # of a comparison, where paths, seeds and answers do not need more
-MOST_NODES = 150
-MOST_STEPS = 200_000  # from the drawn nodes, looked at one by one
+DRAWN_NODES = 48  # nodes of a picture, unless paths, seeds and answers need more
+MOST_NODES = 150  # most nodes of a picture, unless the shown paths have more
+MOST_STEPS = 200_000  # edges of the drawn nodes up to which numpy finds those between them
 
-Paths = Sequence[Sequence[Path]]  # a lane each
+Paths = Sequence[Sequence[Path]]  # paths of each lane
 Data = Collection[Mapping[str, Any]]
 NONE: Data = ()
 
 
 def answer_nodes(comparison: Comparison, answers: Sequence[str] | None = None) -> set[int]:
-    """The nodes that bear a name of the known answers, or of some of them."""
+    """Return the nodes with a name of the known answers.
+
+    If answers are given, they replace the known ones.
+    """
     question = comparison.ask.question
     some = question.answers if answers is None else answers
     return {
@@ -37,8 +39,10 @@ def answer_nodes(comparison: Comparison, answers: Sequence[str] | None = None) -
 
 
 class Picture:
-    """Draws one comparison again and again while its lanes arrive; a node drawn once keeps its
-    place."""
+    """Picture of one comparison, drawn again as its lanes advance.
+
+    A node that was drawn once keeps its position.
+    """
 
     def __init__(
         self,
@@ -46,8 +50,10 @@ class Picture:
         words: Words,
         places: Mapping[tuple[str, int], Place] | None = None,
     ):
-        """`places` are those of another picture of the same graph, which may be edited
-        otherwise."""
+        """Make the picture.
+
+        `places` are the positions in another picture of the same graph, which may have other edits.
+        """
         self._comparison, self._words = comparison, words
         self._before = dict(places or {})
         self._places: dict[int, Place] = self._known(self._before)
@@ -55,8 +61,10 @@ class Picture:
 
     @property
     def places(self) -> dict[tuple[str, int], Place]:
-        """The places by the rows of the graph that is not edited; those of nodes that were drawn
-        before too, for when they come back."""
+        """Positions by the digest and node id of the graph without edits.
+
+        Nodes that were drawn earlier are included, in case they return.
+        """
         digest, rows = self._rows()
         return self._before | {
             (digest, rows[node] if rows is not None else node): place
@@ -64,7 +72,7 @@ class Picture:
         }
 
     def _known(self, places: Mapping[tuple[str, int], Place]) -> dict[int, Place]:
-        """The places of other pictures by the rows of this graph."""
+        """Return the positions of another picture by the node ids of this graph."""
         digest, rows = self._rows()
         node_of = None if rows is None else {row: node for node, row in enumerate(rows)}
         found = {
@@ -75,8 +83,10 @@ class Picture:
         return {node: place for node, place in found.items() if node is not None}
 
     def _rows(self) -> tuple[str, list[int] | None]:
-        """The digest of the graph that is not edited, and of each node the row there; None where
-        none differs."""
+        """Return the digest and the node ids of the graph without edits.
+
+        The ids are None if the graph has no edits.
+        """
         graph = self._comparison.graph
         origin = getattr(graph, "edited_from", None)
         return (
@@ -91,9 +101,16 @@ class Picture:
         named: Sequence[str] = (),
         hits: Data = NONE,
     ) -> dict[str, Any]:
-        """Nodes and edges to draw: `best` and `missed` are the paths each lane shows and lost,
-        `every` those and the stories'; `named` are the known answers that the sentence for all
-        lanes names; `hits` what else the lanes rank, as paths have `nodes` and `edges`."""
+        """Return the nodes and edges to draw.
+
+        Parameters
+        ----------
+        every : all paths, those of the replays too.
+        best, missed : for each lane the paths that it shows, and the paths to the answers that it
+            lost.
+        named : the known answers that the sentence for all lanes names.
+        hits : other ranked items, with their `nodes` and `edges`.
+        """
         comparison, graph = self._comparison, self._comparison.graph
         nodes = self._nodes(
             [path for part in (*best, *missed) for path in part],
@@ -115,7 +132,7 @@ class Picture:
             for edge in triples
             if edge in used or any(subgraph.has_edge(edge) for subgraph in within)
         ]
-        # seeds alone are no picture yet
+        # A picture of seeds only is no reason to keep their positions.
         fixed = self._places if len(self._places) > len(comparison.ask.seeds) else None
         self._places = positions(nodes, [tuple(triples[edge][:2]) for edge in edges], fixed)
         named_nodes = answer_nodes(comparison, named)
@@ -131,8 +148,10 @@ class Picture:
     def _drawn(
         self, nodes: list[int], large: dict[int, Place], named: set[int]
     ) -> list[dict[str, Any]]:
-        """The nodes as the board takes them; those of the large picture have a second place, `at`,
-        and those that are named say so."""
+        """Return the data of the nodes.
+
+        Nodes of the large picture have a second position `at`. Named answers are marked `named`.
+        """
         comparison, graph = self._comparison, self._comparison.graph
         self._joined |= joined(
             graph, [node for node in nodes if node not in self._joined], self._words
@@ -170,8 +189,11 @@ class Picture:
         }
 
     def _nodes(self, shown: list[Path], every: list[Path], hits: list[int]) -> list[int]:
-        """The nodes to draw: seeds, answers, those on shown paths, on paths of the story, hits,
-        then the best-scored neighbours."""
+        """Return the nodes to draw, in order of importance.
+
+        They are seeds, nodes of shown paths, answers, nodes of replayed paths, hits, nodes that are
+        drawn already, and the best-scored neighbours.
+        """
         comparison, graph = self._comparison, self._comparison.graph
         chosen = dict.fromkeys(comparison.ask.seeds)
         chosen |= dict.fromkeys(node for path in shown for node in path.nodes)
@@ -189,7 +211,7 @@ class Picture:
         for node in hits:
             if len(chosen) < DRAWN_NODES:
                 chosen.setdefault(node)
-        for node in self._places:  # what is drawn already stays
+        for node in self._places:  # Nodes that are drawn already stay.
             if len(chosen) < DRAWN_NODES and any(node in subgraph for subgraph in extracted):
                 chosen.setdefault(node)
         for subgraph in extracted:
@@ -201,8 +223,10 @@ class Picture:
 
 
 def between(graph, nodes: np.ndarray) -> np.ndarray:
-    """The edges between these nodes, ascending; without the compiled loops, which take seconds to
-    load, unless a hub is among them."""
+    """Return the edges between these nodes, ascending.
+
+    The compiled functions take seconds to load, so they are used only if a hub is among the nodes.
+    """
     if graph.degrees(nodes, "out").sum() > MOST_STEPS:
         return induced(graph, nodes)
     steps = graph.steps_from(nodes, "out")
@@ -210,7 +234,7 @@ def between(graph, nodes: np.ndarray) -> np.ndarray:
 
 
 def _neighbours(graph, subgraph, chosen: dict[int, None]) -> list[int]:
-    """Nodes of the subgraph that an edge joins to a chosen one, the best-scored first."""
+    """Return neighbours of the chosen nodes in the subgraph, best score first."""
     heads, _, tails = graph.triples(subgraph.edges)
     here = np.fromiter(chosen, np.int64, len(chosen))
     beside = np.union1d(tails[np.isin(heads, here)], heads[np.isin(tails, here)])

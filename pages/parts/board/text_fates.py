@@ -1,4 +1,4 @@
-"""What became of each hit in every lane on documents: its place, too late a place, or none."""
+"""Fate of each hit in every lane on documents: found, ranked too late, or not found."""
 
 from __future__ import annotations
 
@@ -23,15 +23,23 @@ PLURALS = {
     "report": tr("reports"),
 }
 
-# `fate`, one of found, dropped, never, and its `text`, which needs no word before it: `plain`
+# `fate` is found, dropped or never. `text` describes it; `plain` shows it without a prefix.
 Data = dict[str, Any]
 
 
 def hit_fates(
     lanes: Sequence[Lane], gold: Iterable[str], paths: Sequence[Sequence[Mapping[str, Any]]] = ()
 ) -> dict[Key, dict[str, Data]]:
-    """By the key of each hit of any lane, of the chunks `gold` and of the nodes on the best `paths`
-    of each lane, what became of it in each lane that has retrieved."""
+    """Return the fate of each item in each lane, by key.
+
+    Only lanes that have retrieved count. The items are the hits of all lanes, the gold passages,
+    and the nodes on the best paths.
+
+    Parameters
+    ----------
+    gold : ids of the gold passages.
+    paths : for each lane its best paths.
+    """
     found = [{hit.key: hit for hit in hits_of(lane)} for lane in lanes]
     on_paths = [_on_paths(ways) for ways in paths or [()] * len(lanes)]
     keys = list(dict.fromkeys([Key("chunk", id) for id in gold] + list(chain(*found, *on_paths))))
@@ -46,7 +54,8 @@ def hit_fates(
                 on_path = on_paths[i].get(key)
                 if key in hits:
                     fates[key][f"lane-{i}"] = _found(hits[key], shown, handed_on)
-                elif on_path or lane.preview is None:  # what was not found so far may be yet
+                # During a preview, a hit that is not found may still be found.
+                elif on_path or lane.preview is None:
                     fates[key][f"lane-{i}"] = (
                         on_path or late.get(key) or _never(key, kinds, lane, handed_on is not None)
                     )
@@ -54,7 +63,7 @@ def hit_fates(
 
 
 def _on_paths(paths: Sequence[Mapping[str, Any]]) -> dict[Key, Data]:
-    """What is said of the nodes on some paths, the best first."""
+    """Return the fate of the nodes on some paths, best path first."""
     places: dict[Key, int] = {}
     for place, path in enumerate(paths, 1):
         places |= {key: place for key in path["nodes"] if key not in places}
@@ -107,7 +116,10 @@ def _fate(fate: str, text: str) -> Data:
 
 
 def _late(lane: Lane, keys: Sequence[Key]) -> dict[str, Data]:
-    """Of passages that were not kept those that an operator ranked, the last one that did."""
+    """Return the fate of passages that an operator ranked and did not keep.
+
+    The last such operator counts.
+    """
     rows = rows_of(lane.graph)
     wanted = {key: rows[key.id] for key in keys if key.id in rows}
     found: dict[str, Data] = {}
@@ -126,8 +138,10 @@ def _late(lane: Lane, keys: Sequence[Key]) -> dict[str, Data]:
 
 
 def walks(lane: Lane) -> bool:
-    """Whether a lane read nodes batch by batch, so that what it did not read may have been ranked
-    by its first search all the same."""
+    """Return whether a lane read nodes in batches.
+
+    A passage that it did not read may still have been ranked by its first search.
+    """
     return any(in_batches(step) for step in lane.state.trace)
 
 
@@ -136,7 +150,10 @@ def _beyond_batches(place: int) -> Data:
 
 
 def _places(graph, order: Ranking, rows: set[int]) -> dict[int, int]:
-    """The places, from 1, of some chunks in an order of chunks, or of nodes that are chunks."""
+    """Return the ranks, from 1, of some passages in a ranking.
+
+    The ranking is of passages, or of nodes that are passages.
+    """
     if order.kind == "chunk":
         return {row: order.positions[row] + 1 for row in rows if row in order.positions}
     own = leaves(graph, order.items)
@@ -148,9 +165,11 @@ def _places(graph, order: Ranking, rows: set[int]) -> dict[int, int]:
 
 
 def gold_titles(graph, documents: Iterable[str], fates: Sequence[Fate]) -> dict[str, str]:
-    """The titles of the gold passages by the ids of their chunks: of the one that a lane found,
-    else of one that its graph has, else of the first in `graph`. A document may be whole in one
-    graph and cut in another."""
+    """Return the titles of the gold passages by their ids.
+
+    A document may be whole in one graph and split in another. Its passage is the one that a lane
+    found, else one in the graph of a lane, else the first one in `graph`.
+    """
     seen = sorted((fate for fate in fates if fate.chunk), key=lambda fate: fate.place is None)
     known = {fate.document: fate.chunk for fate in reversed(seen)}
     table, titles = graph.columns.chunks, {}
@@ -163,7 +182,7 @@ def gold_titles(graph, documents: Iterable[str], fates: Sequence[Fate]) -> dict[
 
 
 def rows_of(graph) -> dict[str, int]:
-    """The row of each chunk by its id."""
+    """Return the row of each passage by its id."""
     table = graph.columns.chunks
     count = range(len(table) if table is not None else 0)
     return graph.derived.once(

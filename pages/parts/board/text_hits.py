@@ -1,5 +1,4 @@
-"""What a lane on documents found, as the tables that the board draws: a row for each hit, under its
-kind."""
+"""Hits of a lane on documents, as the tables that the board draws, one for each kind."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from core.types import Kind, Ranking
 from pages.parts.board.keys import Key
 from pages.parts.shared.wording import tr
 
-MEMBERS, SOURCES = 8, 6  # that a row names
+MEMBERS, SOURCES = 8, 6  # members of a community, source passages that a row names
 KINDS = {
     "chunk": "passage",
     "node": "entity",
@@ -27,20 +26,27 @@ KINDS = {
     "triple": "relation",
     "community": "report",
 }
-LONG = 20_000  # letters of a text that are sent
+LONG = 20_000  # most characters of a text that are sent to the browser
 WORDS = re.compile(r"[^\W_]{2,}(?:['’][^\W_]+)?")
 USUAL = frozenset(
-    "a about an and any are as at be been before between both but by can could did do does doing during each for from had has have having "
-    "he her hers him his how i if in into is it its me my name named no nor not of off on one or other our out own same she should so some "
-    "such than that the their them then there these they this those through to too under until up was we were what when where which while "
-    "who whom whose why will with would yes you your".split()
+    "a about an and any are as at be been before between both but by can could did do does doing "
+    "during each for from had has have having he her hers him his how i if in into is it its me "
+    "my name named no nor not of off on one or other our out own same she should so some such "
+    "than that the their them then there these they this those through to too under until up was "
+    "we were what when where which while who whom whose why will with would yes you your".split()
 )
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A hit of one kind: its row in the graph's table, its key, the same in every lane, its place
-    in the ranking and its score."""
+    """A hit of one kind.
+
+    Attributes
+    ----------
+    item : row in the graph's table.
+    key : the same in every lane.
+    place : rank, from 1.
+    """
 
     kind: str
     item: int
@@ -50,14 +56,20 @@ class Hit:
 
 
 def question_words(text: str, code: str = "") -> list[str]:
-    """The words of a question that tell something, in small letters, each once; in another language
-    than English those that are no question or function words of it. `code` is the language of what
-    it is asked of: of English texts it is English unless its script or function words say
-    otherwise.
+    """Return the distinctive words of a question in lower case, each once.
+
+    Function words are left out. In other languages than English, so are question words.
+
+    Parameters
+    ----------
+    code : language of the documents. If it is English, the question counts as English unless its
+        script or its function words say otherwise.
 
     >>> from pages.parts.board.text_hits import question_words
-    >>> question_words("Who was Scrooge's partner in business?"), question_words("Wer gründete die Fabrik, die Lotte baute?")
-    (['scrooge', 'partner', 'business'], ['gründete', 'fabrik', 'lotte', 'baute'])
+    >>> question_words("Who was Scrooge's partner in business?")
+    ['scrooge', 'partner', 'business']
+    >>> question_words("Wer gründete die Fabrik, die Lotte baute?")
+    ['gründete', 'fabrik', 'lotte', 'baute']
     """
     if not is_english(code := language_of_question(text, not is_english(code))):
         return list(dict.fromkeys(content_words(text, code)))
@@ -66,8 +78,10 @@ def question_words(text: str, code: str = "") -> list[str]:
 
 
 def hits_of(lane: Lane) -> list[Hit]:
-    """The hits of a lane in the order of its rankings, a passage once, of each kind those that are
-    listed; nodes that are chunks themselves count as passages."""
+    """Return the listed hits of a lane in the order of its rankings.
+
+    A passage occurs once. Nodes that are passages themselves count as passages.
+    """
     if not has_hits(lane):
         return []
     every = [hit for hits in lane.state.hits for hit in _keyed(lane.graph, hits.listed)]
@@ -78,14 +92,17 @@ def hits_of(lane: Lane) -> list[Hit]:
 
 
 def has_hits(lane: Lane) -> bool:
-    """Whether all hits of a lane are found: it has retrieved, or failed over the points that a
-    model notes on them."""
+    """Return whether all hits of a lane are known.
+
+    It has retrieved, or it failed while a model noted points on its hits.
+    """
     return lane.retrieved or lane.state.points is not None
 
 
 def _keyed(graph, hits: Ranking) -> Iterable[Hit]:
     own = leaves(graph, hits.items) if hits.kind == "node" else {}
-    # Items of several graphs are known by their names, those of the one graph of triples by ids.
+    # Lanes on texts may have different graphs, so their items are identified by name. Lanes on
+    # triples share one graph, whose ids identify the items.
     names = (
         hit_names(graph, hits.kind, hits.items)
         if graph.columns.of_texts
@@ -107,12 +124,12 @@ def _keyed(graph, hits: Ranking) -> Iterable[Hit]:
 
 
 def keyed(graph, kind: Kind, item: int) -> Hit:
-    """One thing of a graph as a hit."""
+    """Return one item of a graph as a hit."""
     return next(iter(_keyed(graph, Ranking(kind, (item,), None))))
 
 
 def node_keys(graph, nodes: Sequence[int]) -> dict[int, Key]:
-    """The keys of some nodes as hits."""
+    """Return the keys of some nodes as hits."""
     once = tuple(dict.fromkeys(nodes))
     return {node: hit.key for node, hit in zip(once, _keyed(graph, Ranking("node", once, None)))}
 
@@ -123,8 +140,11 @@ def _has(graph, what: str, column: str) -> bool:
 
 
 def tables(lane: Lane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[str, Any]]:
-    """A table for each kind of hit: `kind, rows`, and how many `more` there are where not all are
-    listed; `shown` are the numbers of hits that the prompt shows, by kind."""
+    """Return a table for each kind of hit.
+
+    It has `kind`, `rows`, and the number of unlisted hits `more`. `shown` has the number of hits in
+    the prompt, by kind.
+    """
     found: dict[str, list[dict[str, Any]]] = {}
     passages, handed_on = gold_rows(lane.graph, gold), handed_on_chunks(lane.graph, lane.state)
     for hit in hits_of(lane):
@@ -193,8 +213,11 @@ def _relation(graph, edge: int) -> str:
 
 
 def passage(graph, row: int, gold: frozenset[int]) -> dict[str, Any]:
-    """What is told of a chunk: `id, title, place, gold`. One of several of its document carries its
-    number behind the title; `gold` are the rows of the chunks of gold passages."""
+    """Return the data of a passage: `id`, `title`, `place` and `gold`.
+
+    If its document has several passages, the title ends with its number. `gold` has the rows of the
+    gold passages.
+    """
     chunks = graph.columns.chunks
     id, place = (chunks.text(name, row) for name in ("id", "place"))
     return {"id": id, "title": chunk_title(graph, row), "place": place or "", "gold": row in gold}
@@ -204,11 +227,14 @@ Tables = list[dict[str, Any]]
 
 
 def with_lost(tables: Tables, lane: Lane, fates: Sequence[Fate]) -> Tables:
-    """The tables, each with its `lost` rows: gold passages that were ranked too late, or not at
-    all; none in a lane that reads nothing."""
+    """Return the tables with the lost gold passages.
+
+    These are not among the hits and are added as `lost` rows. They were ranked too late, or not at
+    all. A lane without tables stays so.
+    """
     if not tables:
         return tables
-    # a hit, which says so itself
+    # Such a passage is among the hits, whose row shows its fate.
     inside = lambda fate: (
         fate.cause is Cause.FOUND or (fate.cause is Cause.NO_ROOM and fate.retained is None)
     )

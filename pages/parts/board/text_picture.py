@@ -1,5 +1,7 @@
-"""One picture of what several lanes on documents found: an entity of one name and a passage of one
-id stand at one place in every lane."""
+"""Shared picture of the hits of several lanes on documents.
+
+Entities of one name, and passages of one id, are one node for all lanes.
+"""
 
 from __future__ import annotations
 
@@ -21,30 +23,36 @@ from pages.parts.board.picture import between
 from pages.parts.board.text_hits import KINDS, Hit, hits_of, node_keys, passage
 from pages.parts.shared.wording import tr
 
-MOST_NODES, MOST_MEMBERS = 44, 12
-MOST_DOCUMENTS, MOST_GOLD = 52, 14  # of a corpus graph, whose nodes are documents
-# for each lane its best paths, as the board has them
+MOST_NODES, MOST_MEMBERS = 44, 12  # most nodes, most drawn members of a community
+# Most nodes and most gold passages for a corpus graph, whose nodes are documents.
+MOST_DOCUMENTS, MOST_GOLD = 52, 14
+# The best paths of each lane, as data of the board.
 LanePaths = Sequence[Sequence[Mapping[str, Any]]]
 ROLES = {"chunk": "passage", "node": "entity", "summary": "community", "community": "community"}
 
 
 @dataclass
 class Drawing:
-    """What is drawn so far: the name and role of each node by its key, what joins two of them, and
-    each lane's share."""
+    """A picture being made.
+
+    It has nodes by key, edges by their ends, and the part of each lane.
+    """
 
     nodes: dict[Key, dict[str, str]] = field(default_factory=dict)
     edges: dict[tuple[Key, Key], str] = field(default_factory=dict)  # the words of an edge
-    # `nodes` and `edges` of a lane
+    # The `nodes` and `edges` of each lane.
     shares: list[dict[str, list[str]]] = field(default_factory=list)
 
 
 class TextPicture:
-    """Makes the layout of a comparison; the places are found anew when there is more to draw."""
+    """Layout of a comparison; positions are computed again when there is more to draw."""
 
     def __init__(self, places: Mapping[str, Place] | None = None) -> None:
-        """`places` by key are those of another picture of the same documents, whose graphs may be
-        edited otherwise."""
+        """Make the layout.
+
+        `places` are the positions, by key, in another picture of the same documents, whose graphs
+        may have other edits.
+        """
         self._before = dict(places or {})
         self._numbers: dict[str, int] = {}
         self._laid: tuple[list[int], list[tuple[int, int]]] = ([], [])
@@ -52,7 +60,7 @@ class TextPicture:
 
     @property
     def places(self) -> dict[str, Place]:
-        """The places by key; those of nodes that were drawn before too, for when they come back."""
+        """Positions by key; nodes that were drawn earlier are included, in case they return."""
         return self._before | {
             key: self._places[number]
             for key, number in self._numbers.items()
@@ -66,8 +74,14 @@ class TextPicture:
         fates: Mapping[Key, Any],
         paths: LanePaths,
     ) -> dict[str, Any]:
-        """`layout`, as the board draws it, and `kept`: for each lane its share. `gold` are titles
-        by chunk id, and `paths` the best of each lane."""
+        """Return the `layout` of the board, and `kept`, the part of each lane.
+
+        Parameters
+        ----------
+        gold : titles of the gold passages by id.
+        fates : by key, the fate in each lane.
+        paths : for each lane its best paths.
+        """
         drawing = drawn(lanes, gold, paths)
         number = lambda key: self._numbers.setdefault(key, len(self._numbers))
         ids = list(map(number, drawing.nodes))
@@ -102,8 +116,10 @@ class TextPicture:
 
 
 def renamed(places: Mapping[str, Place], edits: Sequence[Edit]) -> dict[str, Place]:
-    """The places of a picture before some edits; an entity that they rename has its place under its
-    new name too."""
+    """Return the positions of a picture for a graph with some edits.
+
+    A renamed entity has its position also under its new name.
+    """
     found = dict(places)
     for edit in edits:
         old = Key("node", edit.names[0])
@@ -113,8 +129,11 @@ def renamed(places: Mapping[str, Place], edits: Sequence[Edit]) -> dict[str, Pla
 
 
 def drawn(lanes: Sequence[Lane], gold: Mapping[str, str], paths: LanePaths = ()) -> Drawing:
-    """The gold passages, then the lanes' paths and hits by turns, the best first, until there are
-    enough; and what joins them."""
+    """Return the nodes to draw and the edges between them.
+
+    The gold passages come first. Then the lanes take turns with their best paths and hits, until
+    there are enough nodes.
+    """
     found = [[hit for hit in hits_of(lane) if hit.kind != "triple"] for lane in lanes]
     paths = paths or [()] * len(lanes)
     most = MOST_NODES
@@ -158,7 +177,7 @@ def _role(key: Key, gold: Mapping[str, str]) -> str:
 
 
 def _path(drawing: Drawing, path: Mapping[str, Any], gold: Mapping[str, str], most: int) -> None:
-    """The nodes of a path, as long as there is room for all of them."""
+    """Add the nodes of a path if there is room for all."""
     fresh = {
         key: {"name": name, "role": _role(key, gold)}
         for key, name in zip(path["nodes"], path["steps"][::2])
@@ -169,8 +188,10 @@ def _path(drawing: Drawing, path: Mapping[str, Any], gold: Mapping[str, str], mo
 
 
 def _spread(places: dict[int, Place]) -> dict[int, Place]:
-    """The places with their order in each direction kept and the gaps evened out halfway, so that a
-    crowd has room."""
+    """Return positions with more even gaps, so that crowded nodes get room.
+
+    The order in each direction stays. Each position moves halfway to its evenly spaced one.
+    """
     found: dict[int, list[float]] = {node: [] for node in places}
     for axis in (0, 1):
         order = sorted(places, key=lambda node: (places[node][axis], node))
@@ -180,7 +201,7 @@ def _spread(places: dict[int, Place]) -> dict[int, Place]:
 
 
 def _relations(drawing: Drawing, lane: Lane) -> None:
-    """The ends of the best relations that a lane found, as long as there is room."""
+    """Add the ends of a lane's best relations, as long as there is room."""
     for head, tail, _ in _ends(lane):
         missing = [key for key in (head, tail) if key not in drawing.nodes]
         if len(drawing.nodes) + len(missing) <= MOST_NODES:
@@ -188,7 +209,7 @@ def _relations(drawing: Drawing, lane: Lane) -> None:
 
 
 def _ends(lane: Lane) -> list[tuple[Key, Key, str]]:
-    """The keys of both ends of each relation that a lane found, and the relation's words."""
+    """Return both ends of each relation of a lane, with its words."""
     hits = lane.state.relations if lane.retrieved else None
     if hits is None or not len(hits):
         return []
@@ -207,8 +228,11 @@ def _ends(lane: Lane) -> list[tuple[Key, Key, str]]:
 
 
 def pointed(lanes: Sequence[Lane], keys: Iterable[Key]) -> dict[str, dict[str, Any]]:
-    """What each key points at in the picture, as the board knows paths: its own node, or both ends
-    of a relation and what joins them."""
+    """Return the nodes and edges for which each key stands.
+
+    They have the form of paths. A relation stands for both ends and the edge between them; any
+    other key for its own node.
+    """
     ends = {
         hit.key: end[:2]
         for lane in lanes
@@ -221,8 +245,12 @@ def pointed(lanes: Sequence[Lane], keys: Iterable[Key]) -> dict[str, dict[str, A
 def _joined(
     drawing: Drawing, lane: Lane, hits: Sequence[Hit], paths: Sequence[Mapping[str, Any]] = ()
 ) -> tuple[list[str], set[Key]]:
-    """The edges of a lane among what is drawn, which are added to the drawing, and the ends of its
-    relations."""
+    """Add the edges of a lane between drawn nodes to the drawing.
+
+    Returns
+    -------
+    The ids of these edges, and the ends of the lane's relations.
+    """
     edges: dict[tuple[Key, Key], str] = {}
     ends: set[Key] = set()
     for path in paths:
@@ -255,7 +283,7 @@ def _joined(
 
 
 def _links(drawing: Drawing, lane: Lane) -> dict[tuple[Key, Key], str]:
-    """The edges of the graph between drawn nodes of a lane that are passages themselves."""
+    """Return the edges between drawn nodes of a lane that are passages."""
     nodes = lane.state.nodes.items if lane.retrieved and lane.state.nodes is not None else ()
     own = list(leaves(lane.graph, nodes))
     keys = {
@@ -276,7 +304,7 @@ def _links(drawing: Drawing, lane: Lane) -> dict[tuple[Key, Key], str]:
 
 
 def placed(graph, path: Path) -> tuple[list[Key], list[str]]:
-    """The keys of a path's nodes, and the ids of the edges between them."""
+    """Return the keys of a path's nodes, and its edge ids."""
     keys = node_keys(graph, path.nodes)
     nodes = [keys[node] for node in path.nodes]
     return nodes, [edge_id(*ends) for ends in zip(nodes, nodes[1:])]
@@ -285,7 +313,7 @@ def placed(graph, path: Path) -> tuple[list[Key], list[str]]:
 def _name(graph, hit: Hit) -> str:
     if hit.kind == "chunk":
         title, mark, number = passage(graph, hit.item, frozenset())["title"].rpartition("#")
-        # what differs stands first
+        # The number comes first, as it tells passages of one document apart.
         return (
             f"#{number} {title}".strip()
             if mark and number.isdecimal()

@@ -1,4 +1,4 @@
-"""What a language model noted on each part of what a lane found, as the board shows it."""
+"""Points that a language model noted on the hits of a lane, as data of the board."""
 
 from __future__ import annotations
 
@@ -26,11 +26,15 @@ Data = dict[str, Any]
 
 
 def points_data(lane: Lane) -> Data | None:
-    """The points of a lane, in the order in which they are picked: `rows` with `score, text, of,
-    more, unread`, and a `note` that counts them; None in other lines.
+    """Return the points of a lane in the order of selection.
 
-    `of` are the first parts that a point was noted on, each with the `key` of its hit; `more` are
-    not named. `unread` ones had no room among those that the answer was made from.
+    None for other methods.
+
+    Returns
+    -------
+    `rows` with `score`, `text`, `of`, `more` and `unread`, and a `note` that counts the points.
+    `of` are the first parts that a point was noted on, each with the `key` of its hit; `more`
+    counts the others. `unread` points had no room in the prompt of the answer.
     """
     state = lane.state
     if state.points is None:
@@ -60,7 +64,7 @@ def _row(lane: Lane, point: Point) -> Data:
 
 
 def _of(lane: Lane, point: Point, item: int, gold: frozenset[int]) -> Data:
-    """One hit that a point was noted on."""
+    """Return the data of one hit that a point was noted on."""
     key = keyed(lane.graph, point.kind, item).key
     if point.kind == "chunk":
         data = passage(lane.graph, item, gold)
@@ -69,7 +73,7 @@ def _of(lane: Lane, point: Point, item: int, gold: frozenset[int]) -> Data:
 
 
 def _note(lane: Lane, state: State, shown: int | None) -> str:
-    """How many points there are, of how many parts, and what became of them."""
+    """Return sentences on the number of points and their use."""
     assert state.points is not None
     parts, left = _count(state, Points, PARTS), _count(state, Points, NOT_REACHED)
     if left:
@@ -101,7 +105,7 @@ def _ran(state: State, operator: type) -> bool:
 
 
 def _count(state: State, operator: type, what: str) -> int:
-    """What the step of an operator counts; 0 where there is none."""
+    """Return a count of an operator's last step; 0 if there is none."""
     return next(
         (
             step.sizes.get(what, 0)

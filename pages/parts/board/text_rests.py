@@ -1,5 +1,4 @@
-"""What the sentences that a lane says most likely rest on, as the board shows it where a sentence
-is pressed."""
+"""Passages on which the sentences of an answer most likely rest, as data of the board."""
 
 from __future__ import annotations
 
@@ -15,15 +14,16 @@ from pages.parts.board.text_fates import rows_of
 from pages.parts.board.text_hits import LONG, passage
 from pages.parts.shared.wording import tr
 
-# `start, end` of what is said, the `key` of a passage or null, `place` there, `sure` and `text`, a sentence
+# `start` and `end` of a sentence, `key` of its passage or None, `place` in it, `sure` (words,
+# alike, maybe or none) and `text`, an explanation.
 Data = dict[str, Any]
 
 
 def rests_data(lane: Lane) -> list[Data] | None:
-    """Of each sentence of the answer, or of the excerpt where no model answered, the passage that
-    it rests on; None where it is not known.
+    """Return the passage on which each sentence of the answer rests.
 
-    Places are counted as a browser counts letters.
+    None if it is not known. If no model answered, it is the passage of the excerpt. Positions are
+    counted in UTF-16 code units, as a browser does.
     """
     state = lane.state
     if state.answer is None:
@@ -54,7 +54,7 @@ def _rest(lane: Lane, answer: str, rest: Rest) -> Data:
 
 
 def _of_excerpt(lane: Lane) -> list[Data] | None:
-    """The sentence that stands in a passage word for word."""
+    """Return the passage of the excerpt, in which its sentence occurs word for word."""
     excerpt = lane.state.excerpt
     if excerpt is None:
         return None
@@ -93,5 +93,8 @@ def _title(lane: Lane, row: int) -> str:
 
 
 def _units(text: str) -> int:
-    """How long a browser counts a text: letters beyond the first plane of Unicode are two."""
+    """Return the length of a text in UTF-16 code units.
+
+    Characters beyond the first plane of Unicode count as two.
+    """
     return len(text.encode("utf-16-le", "surrogatepass")) // 2

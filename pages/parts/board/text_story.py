@@ -1,5 +1,7 @@
-"""The replay of a lane that reads documents batch by batch: what each batch brought in, beside
-which neighbour, and with which score."""
+"""Replay of a lane that reads documents in batches.
+
+It shows the documents of each batch, the neighbour through which each was found, and its score.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +19,21 @@ from pages.parts.board.text_hits import node_keys
 from pages.parts.shared.wording import tr
 
 Data = dict[str, Any]
-# a node, the neighbour that brought it in, the score that it was chosen by
+# A node, the neighbour through which it was found, the score by which it was selected.
 Brought = tuple[int, int | None, float | None]
 SCORED = tr("Scores of the re-ranker.")
 GROWN = tr("Scores that they were chosen by: likeness to the question and place in the graph.")
-NEIGHBOURS = "neighbours"  # ends the title of a batch that was taken from the neighbours of nodes read before
+# End of the title of a batch that was taken from the neighbours of nodes read before.
+NEIGHBOURS = "neighbours"
 
 
 def story(
     lane_id: str, lane: Lane, gold: Iterable[str] = ()
 ) -> tuple[list[Data], dict[str, Data], dict[str, Data]]:
-    """The stories of a lane, the paths that their frames light, and what is said of each; all empty
-    where nothing came in batches.
+    """Return the replay of a lane with its paths and their texts.
 
-    The documents `gold` have a star before their titles.
+    All are empty if nothing was read in batches. Documents of `gold` have a star before their
+    titles.
     """
     if lane.retrieved and lane.preview is None:
         step = next((step for step in lane.state.trace if in_batches(step)), None)
@@ -74,7 +77,7 @@ def story(
 
 
 def _batches(links: Simple, step: Step) -> Iterator[tuple[str, int, list[Brought]]]:
-    """Each batch of new nodes with its title and how many there were to choose from."""
+    """Yield each batch of new nodes, with its title and the number of candidates."""
     if step.operator == "AdaptiveRerank":
         steps = _adaptive(links, step.frames)
     else:
@@ -98,8 +101,10 @@ def _batches(links: Simple, step: Step) -> Iterator[tuple[str, int, list[Brought
 def _adaptive(
     links: Simple, frames: tuple[Frame, ...]
 ) -> dict[int, tuple[int, int | None, float | None]]:
-    """As `brought_by`, of GAR: a neighbour was brought in by the best scored node read before
-    it."""
+    """Return for GAR what `brought_by` returns for other operators.
+
+    A neighbour was found through the best-scored node that was read before it.
+    """
     scores: dict[int, float] = {}
     found: dict[int, tuple[int, int | None, float | None]] = {}
     for number, frame in enumerate(frames):

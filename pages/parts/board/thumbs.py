@@ -1,4 +1,4 @@
-"""Thumbs up and down on the lanes' answers, kept in the feedback log."""
+"""Thumbs up and down on the lanes' answers, saved in the log of ratings."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ WORDS = {True: "up", False: "down", None: None}
 
 
 def show_thumbs(comparison: Comparison, payload: dict[str, Any]) -> dict[str, Any]:
-    """The board's data with the verdict on each answer that there is; where the log cannot be read,
-    a sentence and no thumbs."""
+    """Return the board's data with the saved rating of each answer.
+
+    If the log cannot be read, a sentence is shown and no thumbs.
+    """
     lanes = list(payload["lanes"])
     try:
         for place, lane in enumerate(comparison.lanes):
@@ -31,8 +33,10 @@ def show_thumbs(comparison: Comparison, payload: dict[str, Any]) -> dict[str, An
 
 
 def press_thumb(comparison: Comparison, pressed: Mapping[str, str] | None) -> None:
-    """Write down the thumb that was pressed, if any: up, down, or none to take it back; then draw
-    the screen anew."""
+    """Save the thumb that was clicked, if any, and draw the page again.
+
+    A second click on the same thumb removes the rating.
+    """
     if pressed is None:
         return
     lane = comparison.lanes[int(pressed["lane"].removeprefix("lane-"))]

@@ -1,5 +1,4 @@
-"""What a board shows of a comparison on a graph of triples: the shared picture, and of each lane
-its subgraph, funnel and answers."""
+"""Board data of a comparison on a graph of triples: picture, subgraphs, funnels and answers."""
 
 from __future__ import annotations
 
@@ -26,10 +25,13 @@ from pages.parts.shared.wording import tr
 
 
 class TripleView:
-    """Keeps the layout while the retrieved lanes stay the same."""
+    """Board data of a comparison on a graph of triples.
+
+    The layout is kept as long as the retrieved lanes stay the same.
+    """
 
     documents, source_word = False, tr("graph")
-    ways: tuple[str, ...] = ("walk", "start")  # of going on from a node
+    ways: tuple[str, ...] = ("walk", "start")  # buttons in the panel of a node
 
     def __init__(self, comparison: Comparison, places: Mapping[Any, Place]):
         self._comparison = comparison
@@ -41,11 +43,14 @@ class TripleView:
 
     @property
     def places(self) -> dict[Any, Place]:
-        """Where nodes are in the picture, as the picture of an edited graph takes them."""
+        """Positions of the nodes, for the picture of an edited graph."""
         return self._picture.places
 
     def share(self, verdict: ComparisonVerdict) -> dict[str, Any]:
-        """What all lanes share: `layout, paths, fates`, and of each lane the `best` paths, those `missed` and the `stories`."""
+        """Return the data that all lanes share: layout, paths and fates.
+
+        For each lane it has the best paths, the paths to lost answers, and the replays.
+        """
         come = tuple(lane.retrieved and lane.version for lane in self._comparison.lanes)
         ready = (by_model(self._comparison), verdict.named, come)
         if ready != self._ready:
@@ -53,7 +58,7 @@ class TripleView:
         return self._shared
 
     def whole(self, shared: dict[str, Any]) -> dict[str, Any]:
-        """What is said of the comparison as a whole beside that."""
+        """Return the remaining data of the whole comparison: evidence by lane."""
         lanes = enumerate(self._comparison.lanes)
         return {
             "evidence": {
@@ -64,11 +69,11 @@ class TripleView:
         }
 
     def state(self, lane: Lane) -> State:
-        """The state of a lane that is shown."""
+        """Return the state of a lane that is shown."""
         return seen(lane)
 
     def lane(self, i: int, lane: Lane, shared: dict[str, Any]) -> dict[str, Any]:
-        """What is said of one lane."""
+        """Return the data of one lane."""
         graph, state = self._comparison.graph, self.state(lane)
         subgraph = state.subgraph
         ask, answers = self._comparison.ask, self._comparison.ask.question.answers
@@ -77,7 +82,7 @@ class TripleView:
             s.name: stage_data(s)
             for s in funnel(ask.source, graph, state, answers_of(ask.question), model)
         }
-        # not reached yet, or not a stage of this line
+        # a stage that is not reached yet, or that this method does not have
         empty: dict[str, Any] = {"alive": None, "of": None, "lost": [], "aside": False}
         own = [shared["hits"][hit.key] for hit in hits_of(lane)]
         nodes, edges = ({one for hit in own for one in hit[what]} for what in ("nodes", "edges"))
@@ -103,13 +108,14 @@ class TripleView:
         }
 
     def tone(self, one: Explained, data: dict[str, Any]) -> str:
-        """The tone of a lane's sentence."""
+        """Return the tone of a lane's sentence: good, warn or bad."""
         return tone_of(one)
 
     def _draw(self, named: Sequence[str]) -> dict[str, Any]:
-        """Everything that depends on what was retrieved: the paths to show, the nodes to draw,
-        their places, the fates. The answers that are `named` come first among those that were lost,
-        and are drawn in any case."""
+        """Return all data that depends on retrieval: paths, nodes, positions and fates.
+
+        The answers of `named` come first among the lost ones, and are always drawn.
+        """
         comparison = self._comparison
         models = [lane_by_model(comparison, lane) for lane in comparison.lanes]
         lost = lost_paths(
@@ -147,8 +153,10 @@ class TripleView:
         }
 
     def _alive(self, state: State, by_model: bool) -> list[int]:
-        """The known answers on a path that is read: by the language model in its prompt, or by the
-        graph reader."""
+        """Return the known answers on a path that is read.
+
+        The language model reads the paths in its prompt; the graph reader reads its own.
+        """
         answers = answer_nodes(self._comparison)
         return sorted(
             answers.intersection(
@@ -158,8 +166,10 @@ class TripleView:
 
 
 def _hits(comparison: Comparison) -> dict[str, dict[str, Any]]:
-    """The nodes and relations that lanes rank, by key, as the board knows paths: of a relation both
-    ends and what joins them."""
+    """Return the ranked nodes and relations of all lanes, by key.
+
+    They have the form of paths. A relation has both ends and its edge.
+    """
     found: dict[str, dict[str, Any]] = {}
     for hit in (hit for lane in comparison.lanes for hit in hits_of(lane)):
         nodes, edges = [hit.item], list[int]()

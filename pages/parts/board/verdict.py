@@ -1,4 +1,4 @@
-"""Verdicts and repairs of a comparison as plain data for the board."""
+"""Verdicts and repairs of a comparison, as data of the board."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from pages.parts.shared.wording import tr
 
 
 def repair_offered(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
-    """The change that brings a lane more; `there` says which lane has that already, if one does."""
+    """Return the change that improves a lane, if there is one.
+
+    `there` names the lane that has this change already.
+    """
     if lane.repair is None:
         return None
     place = twin(comparison, lane, lane.repair)
@@ -24,13 +27,13 @@ def repair_offered(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
 
 
 def repair_data(comparison: Comparison) -> dict[str, Any] | None:
-    """The change that brings most, with the number of its lane."""
+    """Return the change that improves most, with the index of its lane."""
     best = best_repair(comparison)
     return None if best is None else {"lane": best[0], "label": best[1]}
 
 
 def stage_data(stage: Stage) -> dict[str, Any]:
-    """A stage of the funnel."""
+    """Return the data of a stage of the funnel."""
     return {
         "stage": stage.name,
         "alive": len(stage.alive),
@@ -41,18 +44,24 @@ def stage_data(stage: Stage) -> dict[str, Any]:
 
 
 def tone_of(one: Explained) -> str:
-    """good where all that counts is found, warn where some is, bad where none is; of no known
-    answers good."""
+    """Return the tone of a lane: good, warn or bad.
+
+    It is good if all that counts is found, warn if some is, bad if none is. Without known answers
+    it is good.
+    """
     return "good" if not one.of or one.right == one.of else "warn" if one.right else "bad"
 
 
 def verdict_data(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
-    """How many of the known answers are given."""
+    """Return how many of the known answers are given."""
     return None if count is None else {"right": count, "of": len(set(answers))}
 
 
 def tone(one: Explained, funnel: Sequence[dict[str, Any]] | None) -> str:
-    """good where nothing was lost, bad where nothing came through, else warn."""
+    """Return the tone of a lane on documents: good, warn or bad.
+
+    It is good if nothing was lost, bad if nothing was retrieved, else warn.
+    """
     if one.stage is None:
         return "good"
     known = [
@@ -62,8 +71,10 @@ def tone(one: Explained, funnel: Sequence[dict[str, Any]] | None) -> str:
 
 
 def answer_tag(right: int | None, of: int, said: bool) -> dict[str, Any] | None:
-    """The tag on what a lane says: so many of the known answers, in a word where there is one
-    alone."""
+    """Return the tag of an answer: how many of the known answers it has.
+
+    If there is one known answer, the tag is a word.
+    """
     if right is None:
         return None
     words = (tr("right"), tr("wrong")) if said else (tr("answer in it"), tr("not in it"))

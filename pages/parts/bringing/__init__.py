@@ -1,1 +1,1 @@
-"""Files, databases, indexes and runs that a person brings."""
+"""Import of files, databases, indexes and runs."""

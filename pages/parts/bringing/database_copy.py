@@ -1,4 +1,4 @@
-"""The form that copies triples of a database as a graph, after a look at its first ones."""
+"""Form that copies triples of a database into a graph, after a preview."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-LOOKED_AT = 1_000  # triples that a look copies
-LIMIT = 100_000  # triples that a copy has at most, unless the person says otherwise
+LOOKED_AT = 1_000  # triples that a preview copies
+LIMIT = 100_000  # most triples of a copy, unless the user sets another limit
 WAYS = (tr(":material/download: Copy it, with limits"), tr(":material/bolt: Ask it live"))
-LONGEST_QUERY = 20_000  # characters
+LONGEST_QUERY = 20_000  # most characters of a query
 
 
 @dataclass(frozen=True)
 class DatabaseForm:
-    """The form as it was sent the `number`-th time for what was named in the drop zone; it holds no key."""
+    """Values of the form when it was sent the `number`-th time for an address. It has no key."""
 
     address: Address
     dropped: str
@@ -48,7 +48,7 @@ class DatabaseForm:
 
 
 def database_step(dropped: Dropped, importer: Importer, here: Source) -> None:
-    """Draw the form of a copy, or of a database that is asked live."""
+    """Draw the form of a copy, or of a live database."""
     way = st.segmented_control(
         tr("How it is asked"),
         WAYS,
@@ -70,7 +70,10 @@ def database_step(dropped: Dropped, importer: Importer, here: Source) -> None:
 
 
 def _form(address: str) -> tuple[int, str]:
-    """Draw the form of a copy, and keep what was sent; the bound of triples, and the key typed."""
+    """Draw the form of a copy and store its values.
+
+    Returns the limit of triples and the typed key.
+    """
     with st.form("database", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             secret = st.text_input(
@@ -111,7 +114,10 @@ def _form(address: str) -> tuple[int, str]:
 
 
 def _send(address: str, **how: str) -> None:
-    """Keep what was sent; another number makes another look of it. Raises BadInput, BadParameter."""
+    """Store the values of the form; a new number makes a new preview.
+
+    Raises BadInput, BadParameter.
+    """
     found, before = address_of(address), session.database_asked
     if found.kind == BOLT and missing():
         st.info(plain(missing()), icon=":material/info:")
@@ -124,7 +130,7 @@ def _report(job: Job, text: str, share: float | None = None) -> None:
 
 
 def _look(dropped: Dropped, asked: DatabaseForm, key: str, limit: int) -> None:
-    """Draw the first triples of the database, and the form that builds a graph of more of them."""
+    """Draw the first triples of the database, and the build form."""
 
     @contextmanager
     def opened(job: Job, triples: int) -> Iterator[TripleFile]:

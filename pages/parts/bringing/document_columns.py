@@ -1,4 +1,4 @@
-"""The choice of the columns of tables that hold the text, the title and the id of documents."""
+"""Choice of the columns of tables with the text, the title and the id of documents."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ SENTENCE = tr("none: each row as a sentence")
 
 
 def choose_columns(files: list) -> Columns | None:
-    """The choice of columns where all tables have some in common; None where there is nothing to choose."""
+    """Draw and return the choice of columns, if all tables have some in common.
+
+    None if there is nothing to choose.
+    """
     tables = [file for file in files if file.name.lower().endswith(TABLES)]
     if not tables:
         return None
@@ -43,14 +46,14 @@ def choose_columns(files: list) -> Columns | None:
     if not common:
         st.caption(
             tr(
-                "These tables have no column in common, so each is read by its own. To choose one, add them one after the other."
+                "These tables have no column in common, so each is read by its own. To choose "
+                "one, add them one after the other."
             )
         )
         return None
     guess = guessed(common)
-    whole = (
-        first.name.lower().endswith(WORKBOOK) and "text" not in guess
-    )  # as it is read where no column is named
+    # Without a named column, a workbook is read as one document.
+    whole = first.name.lower().endswith(WORKBOOK) and "text" not in guess
     if len(common) == 1 and not whole:
         guess = {"text": common[0]} | guess
     without = WHOLE if whole else "" if said == NO else SENTENCE
@@ -63,13 +66,17 @@ def choose_columns(files: list) -> Columns | None:
     if not chosen["text"]:
         if whole:
             return None
-        if "text" not in guess:  # the reader looks within the fields before it makes sentences
+        # The reader searches nested fields for texts before it makes sentences of the rows.
+        if "text" not in guess:
             del chosen["text"]
     return {**chosen, HEADER: said}
 
 
 def _column(role: str, words_for: tuple[str, str], names: list[str], guess: str, key: str) -> str:
-    """The column that was chosen for a role; empty for none, where that has words."""
+    """Draw and return the column of a role.
+
+    Empty for none, if that is allowed.
+    """
     label, none = words_for
     options = ["", *names] if none else names
     start = options.index(guess) if guess in options else 0 if none else len(options) - 1
@@ -86,7 +93,10 @@ def _column(role: str, words_for: tuple[str, str], names: list[str], guess: str,
 
 @st.cache_data(max_entries=32, show_spinner=tr("Looking at the columns …"))
 def _header(id: str, name: str, said: str, _file) -> list[str]:
-    """The columns of a file; none where it cannot be read, which is said when it is."""
+    """Return the columns of a file.
+
+    Empty if the file cannot be read, which its reader reports.
+    """
     if name.lower().endswith(WORKBOOK):
         return sheet_columns(name, _file.getvalue())
     try:
@@ -97,7 +107,10 @@ def _header(id: str, name: str, said: str, _file) -> list[str]:
 
 @st.cache_data(max_entries=32, show_spinner=tr("Looking at the columns …"))
 def _has_header(id: str, name: str, _file) -> bool:
-    """Whether the first row of a file names its columns; taken to be so where it cannot be read."""
+    """Return whether the first row of a file names its columns.
+
+    True if the file cannot be read.
+    """
     try:
         return has_header(Held(name, _file.getvalue()))
     except BadInput:

@@ -1,4 +1,4 @@
-"""The form that adds documents to a corpus, and the ways on once they are read."""
+"""Form that adds documents to a corpus, and the next steps after they are read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from pages.parts.texts.building import start
 
 
 def documents_step(dropped: Dropped, importer: Importer, here: Source) -> None:
-    """Draw the form of documents or a published set, and start the reading."""
+    """Draw the form of documents or a published set, and start to read them."""
     with_columns = importer.kind == KindName.DOCUMENTS and not dropped.is_folder
     columns = choose_columns(list(dropped.files)) if with_columns else None
     if shared():
@@ -69,7 +69,7 @@ def _begin(dropped: Dropped, target: TargetCorpus, columns: Columns | None) -> N
 
 
 def documents_outcome(brought: Brought) -> ImportOutcome:
-    """What came of bringing documents to a corpus, which is looked at next."""
+    """Return the outcome of adding documents; the corpus is shown next."""
     corpus = brought.corpus
     parts = [
         tr("{documents} added", documents=many(brought.added, "document")),
@@ -86,14 +86,20 @@ def documents_outcome(brought: Brought) -> ImportOutcome:
 
 
 def _look_at(corpus: Corpus) -> None:
-    """Look at the corpus next, and make the vectors of the graph that was opened last for it, if any."""
+    """Show the corpus next.
+
+    If an index was opened for it, its graph is encoded.
+    """
     session.texts_wanted = corpus.name
     for tool in opened_tools(corpus)[:1]:
         start(corpus, builds_of(corpus)[build_of(tool)])
 
 
 def _ways(brought: Brought) -> None:
-    """The ways on, and one to remove documents that the files no longer have."""
+    """Draw the buttons of the next steps.
+
+    One of them removes documents that the files no longer have.
+    """
     corpus = brought.corpus
     left = _missing(brought)
     if left:
@@ -122,13 +128,13 @@ def _ways(brought: Brought) -> None:
 
 
 def _missing(brought: Brought) -> tuple[str, ...]:
-    """The documents that the files had earlier and no longer have, and that the corpus still has."""
+    """Return documents of the corpus that the files no longer have."""
     corpus = own_corpus(brought.corpus.name) if brought.missing else None
     return tuple(id for id in brought.missing if corpus is not None and id in corpus)
 
 
 def _open(name: str) -> None:
     session.texts_wanted = name
-    del session.texts_open, session.texts_tabs  # the first tab is open again
+    del session.texts_open, session.texts_tabs  # opens the first tab
     del session.bring_job
     lead_to("texts", {"corpus": name})

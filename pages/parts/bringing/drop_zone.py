@@ -1,4 +1,4 @@
-"""The one place where anything is brought: it says what was dropped, and draws the form that takes it."""
+"""Drop zone for every import: it recognises what was dropped, and draws the form for it."""
 
 from __future__ import annotations
 
@@ -56,19 +56,19 @@ FILES = tr(":material/upload_file: Files")
 FOLDER = tr(":material/folder: A folder")
 NAMED = tr(":material/link: A path, address or id")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-MAX_NAMED_LETTERS = 500
-MAX_MEGABYTES = {KindName.QUESTIONS: 64, KindName.RUN: 500}
-USUAL_MEGABYTES = 200  # of an upload of another kind
-LEAST_SURE = 0.3  # a kind that is less sure is offered by its first lines too
-CHOOSABLE = (KindName.GRAPH, KindName.QUESTIONS)  # kinds of which a person may name the format
+MAX_NAMED_LETTERS = 500  # characters of a path, address or id
+MAX_MEGABYTES = {KindName.QUESTIONS: 64, KindName.RUN: 500}  # of an upload, by kind
+USUAL_MEGABYTES = 200  # of an upload of any other kind
+LEAST_SURE = 0.3  # confidence below which a kind is also offered by its first lines
+CHOOSABLE = (KindName.GRAPH, KindName.QUESTIONS)  # kinds whose format the user may name
 
 
 def drop_zone(here: Source | None = None) -> None:
-    """Draw the choice of what is brought, what it is, and the form that brings it.
+    """Draw the choice of files, their recognition, and the form that imports them.
 
     Parameters
     ----------
-    here : the graph or the documents that are looked at, which are chosen to begin with.
+    here : the graph or corpus on the page, which is selected at first.
     """
     go_on()
     dropped = _choose()
@@ -87,7 +87,10 @@ def drop_zone(here: Source | None = None) -> None:
 
 
 def _choose() -> Dropped | None:
-    """Draw the choice of files, a folder, or what is named; None where nothing is chosen."""
+    """Draw and return the choice of files, a folder, or a path.
+
+    None if nothing is chosen.
+    """
     st.caption(tr("Drop any file. You see what it is before it is taken."))
     way = st.segmented_control(
         tr("What is brought"),
@@ -117,7 +120,10 @@ def _choose() -> Dropped | None:
 
 
 def _named() -> Dropped | None:
-    """Draw the field for a path, the address of a database, or the id of a set on a hub."""
+    """Draw the field for a path, an address, or an id.
+
+    An address is that of a database, an id that of a set on a hub.
+    """
     examples = ["/home/me/ragtest/output"] * on_this_computer() + [EXAMPLES]
     text = st.text_input(
         tr("Path, address or id"),
@@ -140,12 +146,15 @@ def _named() -> Dropped | None:
 
 
 def on_this_computer() -> bool:
-    """Whether nobody but who sits here reaches this page, so that it may read what lies here."""
+    """Return whether only the user of this computer reaches the page.
+
+    Then it may read local files.
+    """
     return not shared() and st.get_option("server.address") in LOOPBACK
 
 
 def _fetched(id: str) -> Dropped | None:
-    """A set of a hub, once it is fetched."""
+    """Return a set of a hub after it is fetched; None if that failed."""
 
     def work(job: Job) -> Fetched:
         name = id.removeprefix(HUB).partition(":")[0] if id.startswith(HUB) else ""
@@ -161,7 +170,7 @@ def _fetched(id: str) -> Dropped | None:
 
 
 def _choose_importer(dropped: Dropped) -> Importer | None:
-    """Draw what was dropped is, and the choice of another reading."""
+    """Draw what was recognised, and return the importer that the user chose."""
 
     def work(job: Job) -> tuple[list[Recognition], list[str]]:
         job.report(tr("Looking what it is"))
@@ -189,13 +198,13 @@ def _choose_importer(dropped: Dropped) -> Importer | None:
         width=560,
     )
     if importer is not None:
-        fault.empty()  # a person knows better
+        fault.empty()  # The user's choice overrides the failed recognition.
         _describe(dropped, importer, found)
     return importer
 
 
 def _recognise(paths: list[Path], encoding: str) -> tuple[list[Recognition], list[str]]:
-    """What files may be brought as, and why some of several are nothing."""
+    """Return the possible kinds of files, and the faults of some."""
     try:
         return recognise_together(paths, encoding), []
     except BadInput:
@@ -214,9 +223,10 @@ def _recognise(paths: list[Path], encoding: str) -> tuple[list[Recognition], lis
 
 
 def _options(found: list[Recognition]) -> list[Importer]:
-    """What was recognised, the other kinds by their first lines, then formats that may be named.
+    """Return the importers to choose from.
 
-    A published set is read as one, be it a file of documents too.
+    They are the recognised ones, the other kinds by their first lines, and the formats that the
+    user may name. A published set is offered as a set only, even if it is also a file of documents.
     """
     kinds = {one.importer.kind for one in found if one.confidence >= LEAST_SURE}
     without = {KindName.DOCUMENTS} if KindName.SET in kinds else {KindName.SET} - kinds
@@ -236,7 +246,10 @@ def _title(importer: Importer) -> str:
 
 
 def _describe(dropped: Dropped, importer: Importer, found: list[Recognition]) -> None:
-    """What is said of what was dropped: why it is that, what is read of it, and what is not."""
+    """Draw the kind of the files, and what is read of them.
+
+    It names what is left out too.
+    """
     reason = next((one.reason for one in found if one.importer.key == importer.key), "")
     more = tr(" and {files} more", files=many(len(dropped.files) - 1, "file"))
     name = dropped.name + more * (len(dropped.files) > 1 and not dropped.is_folder)
@@ -250,7 +263,7 @@ def _describe(dropped: Dropped, importer: Importer, found: list[Recognition]) ->
 
 
 def _fault(dropped: Dropped, kind: KindName) -> str:
-    """Why uploads cannot be brought as a kind; empty where they can."""
+    """Return why uploads cannot be imported as a kind; empty if they can."""
     if len(dropped.files) > 1 and not dropped.is_folder and kind not in SEVERAL:
         return tr("Of this kind one file is taken at a time; drop them one after another.")
     limit = MAX_MEGABYTES.get(kind, USUAL_MEGABYTES) << 20
@@ -261,8 +274,9 @@ def _fault(dropped: Dropped, kind: KindName) -> str:
 
 
 def _overview() -> None:
-    """What can be brought, kind by kind, with a table of questions as an example."""
-    is_open = st.query_params.get("add") == "questions"  # who comes for these sees the example
+    """Draw what can be imported, by kind, with example questions."""
+    # A link that adds questions expands the example.
+    is_open = st.query_params.get("add") == "questions"
     with st.expander(tr("What can be brought"), icon=":material/help:", expanded=is_open):
         for name, kind in KINDS.items():
             title = plain(kind.title)

@@ -1,4 +1,4 @@
-"""The choice of the encoding of files that are not UTF-8."""
+"""Choice of the encoding of files that are not UTF-8."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ BY_THE_TEXT = ""
 
 
 def choose_encoding(files: list, key: str = "upload_encoding") -> str:
-    """The encoding that is chosen where one of the files is not UTF-8; empty where none is to be
-    chosen or it is to be recognised."""
+    """Draw and return the encoding, if one of the files is not UTF-8.
+
+    Empty if there is nothing to choose, or if the encoding shall be recognised.
+    """
     texts = [file for file in files if PurePath(file.name.lower()).suffix in TEXTS]
     other = next(
         ((file.name, fit) for file in texts if (fit := _that_fit(file.file_id, file))), None
@@ -46,8 +48,10 @@ def choose_encoding(files: list, key: str = "upload_encoding") -> str:
 
 @st.cache_data(max_entries=32, show_spinner=tr("Looking at the letters …"))
 def _that_fit(id: str, _file) -> dict[str, str]:
-    """The encodings that fit a file, each with some of its words; none where it is UTF-8, or states
-    its encoding by a mark."""
+    """Return the encodings that fit a file, each with some decoded words.
+
+    Empty if the file is UTF-8, or has a byte order mark.
+    """
     data = _file.getvalue()
     if marked(data):
         return {}

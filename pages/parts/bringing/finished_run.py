@@ -1,4 +1,4 @@
-"""The form that makes a method of a finished run; and the runs that are there, with their removal."""
+"""Form that turns a finished run into a method, and the list of such runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ from pages.parts.shared.wording import tr
 
 
 def run_step(dropped: Dropped, importer: Importer, here: Source) -> None:
-    """Draw the form that makes a method of a run: what it was asked of, and a file of qrels, if any."""
+    """Draw the form for a finished run.
+
+    It asks for the graph or corpus of the run, and for optional qrels.
+    """
     on = choose_source(tr("Run over"), sources(), here, f"run_of_{dropped.id}")
     qrels = st.file_uploader(
         tr("Relevant documents (qrels), if any"),
@@ -52,7 +55,10 @@ def _bring(dropped: Dropped, on: Source, qrels: Any, job: Job) -> ImportOutcome:
 
 
 def _choose(run: FileRun) -> None:
-    """Choose a run as a method of the next evaluation, and its questions where it is judged."""
+    """Select a run as a method of the next evaluation.
+
+    If it has qrels, its questions are selected too.
+    """
     session.evaluate_brought = [f"{RUN}{run.name}"]
     if run.judged:
         session.evaluate_sets = [f"{RUN}{run.name}"]
@@ -75,19 +81,22 @@ def _evaluate(on: Source) -> None:
 
 
 def runs_of(on: Source) -> Iterator[FileRun]:
-    """The finished runs of a source."""
+    """Yield the finished runs on a graph or corpus."""
     for run in runs().values():
         if (run.source_kind, run.source_name) == (on.kind, on.name):
             yield run
 
 
 def questions_of_runs(on: Source) -> dict[str, str]:
-    """The questions of the finished runs of a source as sets, by the name that a plan reads."""
+    """Return the questions of the finished runs of a source as sets.
+
+    The keys are the names that a plan of an evaluation reads, the values their titles.
+    """
     return {f"{RUN}{one.name}": tr("Questions of {title}", title=one.title) for one in runs_of(on)}
 
 
 def saved_runs(on: Source) -> None:
-    """Draw the finished runs of a source: what each holds, what was left out, and its removal."""
+    """Draw the finished runs of a source, each with a remove button."""
     for run in runs_of(on):
         with st.container(
             horizontal=True,

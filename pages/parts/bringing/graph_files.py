@@ -1,4 +1,4 @@
-"""The form that makes a graph of files: how they are read, their first triples, and the build."""
+"""Form that builds a graph of files: options of the reader, first triples, and the build."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pages.parts.bringing.inspection import inspect_upload
 from pages.parts.bringing.uploads import Dropped
 from pages.parts.shared.wording import tr
 
-MOST_TEXT = 2 << 30  # bytes that an uploaded file may unpack to
+MOST_TEXT = 2 << 30  # most bytes of an uploaded file after unpacking
 FIRST_ROW = {
     "": tr("By what is in it"),
     YES: tr("Names the columns"),
@@ -48,7 +48,7 @@ def graph_step(dropped: Dropped, importer: Importer, here: Source) -> None:
 
 @contextmanager
 def _opened(dropped: Dropped, how: Mapping[str, str]) -> Iterator[TripleFile]:
-    """The files as one graph, while they lie in a folder."""
+    """Open the files as one graph, in a temporary folder."""
     columns = columns_of(how["columns"]) if how["columns"] else None
     options = {**how, "columns": columns, "encoding": dropped.encoding}
     with dropped.laid_down() as (folder, paths):
@@ -56,7 +56,7 @@ def _opened(dropped: Dropped, how: Mapping[str, str]) -> Iterator[TripleFile]:
 
 
 def _choose_reading(dropped: Dropped, format: str) -> dict[str, str]:
-    """Draw the options of a format; they are empty where nothing else than usual is chosen."""
+    """Draw and return the options of a format; empty values are the defaults."""
     one = format_named(format)
     how = {"format": format, "columns": "", "header": "", "literals": TRIPLES, "language": ""}
     names = [file.name for file in dropped.files] or [dropped.path]
@@ -94,7 +94,7 @@ def _choose_reading(dropped: Dropped, format: str) -> dict[str, str]:
 
 
 def literals(key: str, label: str = tr("Literals of SPARQL that are no labels")) -> str:
-    """Draw the choice of what becomes of literals."""
+    """Draw and return the choice of how literals are read."""
     return st.selectbox(
         label,
         list(LITERAL_WORDS),

@@ -1,4 +1,4 @@
-"""The parts that adding a graph of files and of a database share: a preview, a form, and the job that builds it."""
+"""Shared parts of the forms that add a graph: preview, name, direction, and build job."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-LOOKED_AT, PREVIEWED = 5_000, 8
+LOOKED_AT, PREVIEWED = 5_000, 8  # triples that are read for a preview, and shown in it
 PARTLY = tr(
     "The first {looked_at:,} triples were looked at; all others are read when the graph is built.",
     looked_at=LOOKED_AT,
 )
-DESCRIBED = 200  # characters of a description in the preview
+DESCRIBED = 200  # most characters of a description in the preview
 LITERAL_WORDS = {
     TRIPLES: tr("are entities"),
     ATTRIBUTES: tr("describe their things"),
@@ -51,7 +51,15 @@ WAYS: dict[Direction, str] = {
 
 @dataclass(frozen=True)
 class Looked:
-    """The first triples of a source, their columns, some nodes with theirs, and sentences on the reading."""
+    """Preview of a source of triples.
+
+    Attributes
+    ----------
+    triples : the first triples.
+    said : further columns of these triples.
+    nodes : name, type and description of some nodes.
+    notes, warnings : sentences on how the source is read.
+    """
 
     triples: list[tuple[str, str, str]] = field(default_factory=list)
     said: dict[str, list[Any]] = field(default_factory=dict)
@@ -61,7 +69,7 @@ class Looked:
 
 
 def looked_of(source: TripleFile, watch: Watch = NO_WATCH) -> Looked:
-    """The beginning of a source as it is read. Raises BadInput, naming the line."""
+    """Return the preview of a source. Raises BadInput, which names the line."""
     triples = list(islice(source.read(watch), LOOKED_AT))
     said = source.attributes
     nodes = [
@@ -76,7 +84,10 @@ def looked_of(source: TripleFile, watch: Watch = NO_WATCH) -> Looked:
 
 
 def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
-    """Draw the preview and the form; its name and direction of searches once the button is pressed."""
+    """Draw the preview and the form of a graph.
+
+    Once it is sent, the name and the search direction are returned.
+    """
     if looked.notes:
         st.info("\n".join(f"- {plain(note)}" for note in looked.notes))
     for warning in looked.warnings:
@@ -140,7 +151,10 @@ def form(looked: Looked, name: str, key: str) -> tuple[str, Direction] | None:
 
 
 def choose_variable(key: str, label: str) -> str:
-    """Draw the field for an environment variable that holds a key; none where people share."""
+    """Draw the field for an environment variable with a key.
+
+    In a shared installation it is disabled and empty.
+    """
     return st.text_input(
         label,
         key=key,
@@ -155,7 +169,13 @@ def choose_variable(key: str, label: str) -> str:
 def begin_graph(
     name: str, way: Direction, source: Callable[[Job], AbstractContextManager[TripleFile]]
 ) -> None:
-    """Start the job that builds a graph of the source, which is open until it ends; an error is drawn."""
+    """Start the job that builds a graph; show an error if that fails.
+
+    Parameters
+    ----------
+    way : the direction of searches.
+    source : opens the triples for the time of the job.
+    """
     with shown_errors():
         name = free_name(name)
 
@@ -168,7 +188,10 @@ def begin_graph(
 
 
 def begin_adding(name: str, work: Callable[[Job], list[str]]) -> None:
-    """Start the job that adds the graph of that name and gives sentences on what came of it."""
+    """Start the job that adds the graph of that name.
+
+    `work` returns sentences on what was guessed or left out.
+    """
 
     def add(job: Job) -> ImportOutcome:
         notes = work(job)
@@ -180,7 +203,7 @@ def begin_adding(name: str, work: Callable[[Job], list[str]]) -> None:
 
 
 def _ways(name: str) -> None:
-    """The button that opens a graph."""
+    """Draw the button that opens a graph."""
     st.button(tr("Open it"), key="upload_open", type="primary", on_click=_open, args=(name,))
 
 

@@ -1,4 +1,4 @@
-"""Looks at what is brought, and the bringing of it, in jobs that can be cancelled."""
+"""Inspection and import of uploads, in jobs that can be cancelled."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import working
 
-BAR_AFTER = 0.3  # seconds in which most files are looked at, without a bar
-MAX_NOTES = 20  # sentences on what was guessed or left out that are shown
+BAR_AFTER = 0.3  # seconds before a progress bar is shown; most files take less
+MAX_NOTES = 20  # most sentences on guesses and omissions that are shown
 
 
 @dataclass(frozen=True)
 class ImportOutcome:
-    """What came of bringing something.
+    """Result of an import.
 
     Parameters
     ----------
+    words : a sentence on what was imported.
     notes : sentences on what was guessed or left out.
-    then : is called once, when the page is drawn after the end.
-    ways : draws the ways on.
+    then : called once, when the page is drawn after the end.
+    ways : draws the buttons of the next steps.
     """
 
     words: str
@@ -44,9 +45,16 @@ def inspect_upload(
     said: str = tr("Reading the file"),
     again: str = tr("choose the file again"),
 ) -> Job:
-    """Return the ended job that inspects an upload or a database; its error is drawn.
+    """Return the ended job that inspects an upload or a database.
 
-    It is kept in the session as `name`, and the same one is returned until `key` changes.
+    Its error is drawn. The job is kept in the session, and returned until `key` changes.
+
+    Parameters
+    ----------
+    name : of the job in the session.
+    key : identity of the inspected upload and its options.
+    said : what the job does, for the progress bar.
+    again : how to start it again after a cancellation.
     """
     known, job = Session.looked[name].value
     if job is None or known != key:
@@ -68,19 +76,19 @@ def inspect_upload(
 
 
 def begin(key: str, work: Callable[[Job], ImportOutcome]) -> None:
-    """Start the job that brings what was chosen, empty the choice, and draw the page anew."""
+    """Start an import job, clear the choice, and draw the page again."""
     session.bring_job = engine().jobs.start(key, lambda: Job(key, work), again=True)
     session.bring_round += 1
     st.rerun()
 
 
 def is_bringing() -> bool:
-    """Whether the job that brings what was chosen last is at work."""
+    """Return whether the last import is running."""
     return session.bring_job is not None and not session.bring_job.ended
 
 
 def follow_bringing() -> None:
-    """Draw how far the job is that brings what was chosen last, and what came of it."""
+    """Draw the progress of the last import, and its result."""
     job = session.bring_job
     if job is None:
         return

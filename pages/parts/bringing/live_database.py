@@ -1,4 +1,4 @@
-"""Adding a database that is asked live: its address, how it is asked, and a first answer of it."""
+"""Form that adds a live database: its address, its limits, and a first query."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pages.parts.shared.actions import shown_errors
 from pages.parts.shared.wording import tr
 
 USUAL = Settings("http://localhost")
-BOUNDS = (  # the name of each bound, its label, step, and the width of its field in pixels
+BOUNDS = (  # name, label, step, and width of the field in pixels
     ("hops", tr("Hops"), 1, 120),
     ("each", tr("Triples of an entity, each way"), 100, 220),
     ("edges", tr("Triples in all"), 1_000, 150),
@@ -26,7 +26,10 @@ BOUNDS = (  # the name of each bound, its label, step, and the width of its fiel
 
 
 def live_database(address: str) -> None:
-    """Draw the form; sent, the database is asked whether it answers, as a job, and added where it does."""
+    """Draw the form of a live database.
+
+    Once it is sent, the database is queried in a job, and added if it answers.
+    """
     st.caption(tr("Nothing is copied: each question fetches the neighbourhood of its entities."))
     with st.form("live", border=False):
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -59,7 +62,8 @@ def live_database(address: str) -> None:
                 max_chars=20,
                 width=160,
                 help=tr(
-                    "Of SPARQL: a tag such as de or pt-BR; none: things are called by their identifiers."
+                    "Of SPARQL: a tag such as de or pt-BR; none: things are called by their "
+                    "identifiers."
                 ),
             )
             chosen = literals("live_literals")

@@ -1,4 +1,4 @@
-"""The form that keeps a file of questions as a set of a graph or of documents; and the sets that were added."""
+"""Form that saves a file of questions as a set, and the list of sets that users added."""
 
 from __future__ import annotations
 
@@ -30,16 +30,19 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-PREVIEWED = 8
-MOST_TEXT = 256 << 20  # bytes of text that an upload may unpack to
-MOST_FETCHED = 2 << 30  # likewise of a set that was fetched
-MAX_TITLE_LETTERS = 60
+PREVIEWED = 8  # questions in the preview
+MOST_TEXT = 256 << 20  # most bytes of an upload after unpacking
+MOST_FETCHED = 2 << 30  # most bytes of a fetched set after unpacking
+MAX_TITLE_LETTERS = 60  # characters of a title
 ASKED = {"union": tr("That graph"), "question": tr("The graph of its own row")}
 
 
 @dataclass(frozen=True)
 class ChosenQuestions:
-    """Questions of a file, how it is read, and how many of its rows bring a graph."""
+    """Questions of a file, with the options of its reader.
+
+    `graphs` is the number of rows with graphs of their own.
+    """
 
     dropped: Dropped
     format: str
@@ -49,7 +52,7 @@ class ChosenQuestions:
 
     @property
     def how(self) -> dict[str, str]:
-        """How the file is read, as the readers take it."""
+        """Options of the reader as keyword arguments."""
         return {
             "format": self.format,
             "columns": self.columns,
@@ -58,7 +61,7 @@ class ChosenQuestions:
 
 
 def questions_step(dropped: Dropped, importer: Importer, here: Source) -> None:
-    """Draw what a file of questions holds, and the form that keeps it."""
+    """Draw the contents of a file of questions, and the form that saves it."""
     titles = sources_for_questions()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         of = choose_source(tr("Questions of"), titles, here, f"questions_of_{dropped.id}")
@@ -81,7 +84,10 @@ def questions_step(dropped: Dropped, importer: Importer, here: Source) -> None:
 
 
 def _look(dropped: Dropped, format: str, columns: str, documents: bool) -> ChosenQuestions | None:
-    """What the file holds; None where that is said to be nothing."""
+    """Return the contents of the file.
+
+    If it cannot be read, the error is shown and None is returned.
+    """
     how: dict[str, Any] = {"format": format, "columns": columns, "encoding": dropped.encoding}
     how["most"] = MOST_TEXT if dropped.files else MOST_FETCHED
     how["gold"] = GOLD if documents else ()
@@ -117,7 +123,7 @@ def _preview(chosen: ChosenQuestions, documents: bool) -> None:
 
 
 def _table(head: tuple[Question, ...], documents: bool) -> dict[str, list[Any]]:
-    """The columns of some questions, without those that are empty and not expected."""
+    """Return the columns of some questions, without empty ones that are not expected."""
     starts, gold = tr("Starts from"), tr("Gold documents")
     columns: dict[str, list[Any]] = {
         tr("Question"): [q.text for q in head],
@@ -188,7 +194,10 @@ def _graph_form(chosen: ChosenQuestions, graph: str) -> None:
 
 
 def _misfit(graph: str, chosen: ChosenQuestions) -> str:
-    """What of the questions does not fit a graph, or the graphs of their own rows; empty where all fits."""
+    """Return a sentence on questions that do not fit the graph.
+
+    The graph may also be that of each question's own row. Empty if all fit.
+    """
     if not graph:
         return rows_fit(len(chosen.found.questions), chosen.graphs).words(OWN)
 
@@ -214,7 +223,7 @@ def _keep_of_graph(chosen: ChosenQuestions, title: str, graph: str, graphs: str)
 
 
 def added_questions() -> None:
-    """Draw the sets that a person added to graphs, each with a way to remove it."""
+    """Draw the sets that users added to graphs, with remove buttons."""
     added, known = added_sets(), datasets()
     if not added:
         return
@@ -246,4 +255,4 @@ def added_questions() -> None:
 
 def _remove(name: str) -> None:
     remove_set(name)
-    del session.bring_job  # which may say that it was kept
+    del session.bring_job  # Its result may say that the set was saved.

@@ -1,4 +1,4 @@
-"""Corpus that what is brought becomes: new texts under a title, or texts of a person's own."""
+"""Choice of the corpus for an import: a new one, or one of the user's own."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ MAX_NAME_LETTERS = 40
 
 @dataclass(frozen=True)
 class TargetCorpus:
-    """The choice of a corpus by its name, or of new texts by their title."""
+    """Choice of a corpus by its name, or by a new title."""
 
     chosen: str
     title: str
 
     def name(self) -> str:
-        """The name of the corpus. Raises BadInput where a new title is blank or taken."""
+        """Return the name of the corpus. Raises BadInput if a new title is blank or taken."""
         return self.chosen or new_name(self.title)
 
 
 def own_corpora() -> dict[str, Corpus]:
-    """The corpora that the visitor may add to, by name."""
+    """Return the corpora to which the visitor may add documents, by name."""
     return {
         name: corpus
         for name, corpus in corpora().items()
@@ -51,14 +51,16 @@ def choose_target(
     first: str = NEW,
     called: Callable[[str], str],
 ) -> TargetCorpus:
-    """Draw the choice between new texts, with a field for their title, and some corpora.
+    """Draw the choice of a new corpus or an existing one.
+
+    A new one has a field for its title.
 
     Parameters
     ----------
-    title : what the field holds at first.
+    title : what the field has at first.
     key, title_key : the keys of the choice and of the field.
-    first : the name that is chosen at first.
-    called : gives the words for the corpus of a name.
+    first : the name that is selected at first.
+    called : returns the words for the corpus of a name.
     """
     chosen = NEW
     if names:
@@ -73,8 +75,11 @@ def choose_target(
 
 
 def new_name(title: str) -> str:
-    """The name of a new corpus of that title; a number where its letters are none of a to z. Raises
-    BadInput where it is blank or taken."""
+    """Return the name of a new corpus of that title.
+
+    If the title has no letters from a to z and no digits, the name is `texts-` with a number.
+    Raises BadInput if the title is blank or taken.
+    """
     if not title.strip():
         raise BadInput(tr("Give the new texts a title."))
     name = clean_name(title)[:MAX_NAME_LETTERS].strip("-")
@@ -85,7 +90,8 @@ def new_name(title: str) -> str:
     if own_corpus(name) is not None:
         raise BadInput(
             tr(
-                "There are already texts called “{name}”; choose another title, or add the files to them.",
+                "There are already texts called “{name}”; choose another title, or add the files "
+                "to them.",
                 name=name,
             )
         )

@@ -1,4 +1,4 @@
-"""The choice of the graph or the documents that questions and runs are of."""
+"""Choice of the graph or corpus of questions and runs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,22 @@ from pages.parts.shared.wording import tr
 
 
 def sources_for_questions() -> dict[Source, str]:
-    """The graphs, and the documents that the visitor may add to, with their titles."""
+    """Return the sources to which the visitor may add questions.
+
+    They are all graphs, and the visitor's own corpora, with their titles.
+    """
     graphs: dict[Source, str] = {GraphSource(name): one.title for name, one in datasets().items()}
     return graphs | {CorpusSource(name): one.title for name, one in own_corpora().items()}
 
 
 def choose_source(label: str, titles: Mapping[Source, str], here: Source, key: str) -> Source:
-    """Draw the choice among sources; to begin with it is the one that is looked at."""
+    """Draw and return the choice of a graph or corpus.
+
+    The one on the page is selected at first.
+    """
     names = list(titles)
-    whole = GraphSource(here.name.partition(":")[0])  # of the graph of one question
+    # The graph of a single question is named after the whole graph.
+    whole = GraphSource(here.name.partition(":")[0])
     first = next((one for one in (here, whole) if one in titles), names[0])
     words = lambda one: (
         tr("{title} · texts", title=titles[one]) if one.documents else str(titles[one])

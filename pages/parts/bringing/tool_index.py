@@ -1,4 +1,4 @@
-"""The form that opens the index of another tool, as new texts or as a graph of texts that are here."""
+"""Form that opens the index of another tool, as a corpus or a graph of one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pages.parts.shared.wording import tr
 
 
 def index_step(dropped: Dropped, importer: Importer, here: Source) -> None:
-    """Draw what of an index would be taken, and the button that opens it."""
+    """Draw what would be taken of an index, and the button that opens it."""
 
     def work(job: Job) -> Taken:
         with dropped.laid_down() as (_, paths):
@@ -63,14 +63,14 @@ def _describe(taken: Taken) -> None:
 
 
 def _free(title: str) -> str:
-    """The title, with a number behind it where texts are called so already."""
+    """Return the title, with a number if a corpus has it already."""
     known = corpora()
     titles = (title if number == 1 else f"{title} {number}" for number in count(1))
     return next(one for one in titles if clean_name(one) not in known)
 
 
 def _begin(dropped: Dropped, name: str, title: str) -> None:
-    """Begin to open the index under that name."""
+    """Start to open the index under that name."""
 
     def work(job: Job) -> ImportOutcome:
         with dropped.laid_down() as (_, paths):

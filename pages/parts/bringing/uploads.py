@@ -1,4 +1,4 @@
-"""What a person drops or names, and its files in a temporary folder under harmless names."""
+"""Dropped or named files, written into a temporary folder under safe names."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ MAX_FOLDER_DEPTH = 6
 
 @dataclass(frozen=True)
 class Dropped:
-    """Uploads, a folder of them, or what lies at a path or an address.
+    """Uploads, an uploaded folder, or a path or address.
 
-    `id` is another one for other files, another address, or another encoding.
+    `id` changes with the files, the address or the encoding.
     """
 
     id: str
@@ -37,7 +37,10 @@ class Dropped:
 
     @contextmanager
     def laid_down(self) -> Iterator[tuple[Path, list[Path]]]:
-        """A temporary folder, and the paths of what was dropped, of which uploads lie in it."""
+        """Yield a temporary folder, and the paths of the files.
+
+        Uploads are written into the folder.
+        """
         folder = Path(tempfile.mkdtemp()) if cannot_save() else temporary_folder()
         try:
             if self.path:
@@ -57,7 +60,10 @@ class Dropped:
 
 
 def save_upload(file: Any, folder: Path) -> Path:
-    """Write an upload into a folder, which is made, under its own name."""
+    """Write an upload into a new folder, and return its path.
+
+    The file gets a safe form of its name.
+    """
     path = folder / (_harmless(Path(file.name).name) or "upload.txt")
     folder.mkdir(exist_ok=True)
     path.write_bytes(file.getvalue())
@@ -65,12 +71,12 @@ def save_upload(file: Any, folder: Path) -> Path:
 
 
 def save_folder(files: Iterable[Any], folder: Path) -> Path:
-    """Write the uploads of a dropped folder, each at its path within it.
+    """Write the uploads of a dropped folder, each at its path within the folder.
 
     Raises
     ------
     BadInput
-        A file has the name of a folder, or cannot be written.
+        If a file has the name of a folder, or cannot be written.
     """
     for file in files:
         parts = PurePosixPath(file.name.replace("\\", "/")).parts

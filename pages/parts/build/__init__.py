@@ -1,1 +1,1 @@
-"""The line that is being built."""
+"""Parts of the page Build, where a line of operators is edited."""

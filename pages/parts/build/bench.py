@@ -1,5 +1,4 @@
-"""The line that is put together on Build, as this session holds it, and what a message of the
-browser does to it."""
+"""Line being edited in this session, and the edits that the browser sends."""
 
 from __future__ import annotations
 
@@ -17,14 +16,19 @@ from core.lines import OperatorLine
 from core.parameters import Parameter, parameters
 from pages.parts.shared.edits import Received, new_edits
 
-LONGEST = 20_000  # letters of a text that is read as a line
+LONGEST = 20_000  # most characters of a text that is parsed as a line
 Check = Callable[[str, Parameter], None]
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """Why a change was not made: at the parameter `name` of the brick `key`, or in the text of the
-    line, which stays as it was `typed`."""
+    """Error of a change that was not made.
+
+    Attributes
+    ----------
+    key, name : the operator block and the parameter of the error; None and "" for the line as text.
+    typed : the text as the user typed it.
+    """
 
     sentence: str
     key: int | None = None
@@ -34,24 +38,26 @@ class Trouble:
 
 @dataclass
 class Bench:
-    """The draft with its way back, the chosen brick (by key) or slot, and what of the browser's
-    messages was done."""
+    """Editor of a line: its draft with history, and the selection.
+
+    The selection is a block (by key) or a slot. It also knows which messages of the browser were
+    handled.
+    """
 
     history: History = field(default_factory=History)
     picked: int | Slot | None = None
     trouble: Trouble | None = None
     as_text: bool = False
-    held: bool = False  # whether changes are compared with one and the same line before
-    wanted: str = ""  # the line of the address that was taken over last
-    over: str = ""  # what was asked of the run over more questions: that it begins, or ends
+    held: bool = False  # whether all changes are compared with the same earlier line
+    wanted: str = ""  # the line of the address that was loaded last
+    over: str = ""  # request for the run on more questions: `over` starts it, `cancel-over` ends it
     done: Received = Received()
-    palette: tuple[Draft, tuple[int | Slot, bool], dict[str, Any]] | None = (
-        None  # what was drawn last, for which draft, place and source
-    )
+    # The palette drawn last, after its draft, and its position and kind of source.
+    palette: tuple[Draft, tuple[int | Slot, bool], dict[str, Any]] | None = None
 
     @classmethod
     def of(cls, line: OperatorLine[Any]) -> Bench:
-        """A line with nothing before it, its first brick chosen."""
+        """Return an editor of a line without history, with its first block selected."""
         return cls(History(Draft.of(line)), picked=1)
 
     @property
@@ -60,8 +66,10 @@ class Bench:
 
     @property
     def chosen(self) -> int | Slot:
-        """The chosen brick or slot; the usual slot where none is, or what was chosen is not there
-        any more."""
+        """The selected block or slot.
+
+        If none is selected, or it does not exist any more, it is the usual slot.
+        """
         if isinstance(self.picked, Slot) and row_at(self.draft, self.picked) is not None:
             return self.picked
         if isinstance(self.picked, int) and self.draft.find(self.picked) is not None:
@@ -70,29 +78,34 @@ class Bench:
 
     @property
     def line(self) -> Any:
-        """The line as it is; None where it cannot be run yet."""
+        """The line; None if it is incomplete."""
         return None if faults(self.draft) else self.draft.complete()
 
     def load(self, line: OperatorLine[Any]) -> None:
-        """Take over a line in place of what is here."""
+        """Replace the present line by another one."""
         self._then(Draft.of(line))
         self.picked = None
 
     def read(self, text: str) -> None:
-        """Take over the line that a text writes, which need not be complete. Raises BadParameter where it is none."""
+        """Replace the line by that of a text, which need not be complete.
+
+        Raises BadParameter if the text is no line.
+        """
         self._then(parse_draft(text[:LONGEST], self.draft.grammar))
         self.picked = None
 
     def hear(self, message: Mapping[str, Any], check: Check) -> bool:
-        """Do the edits of a message that were not done yet; whether there was one. `check` raises
-        for a model that is not known."""
+        """Apply the new edits of a message, and return whether there were any.
+
+        `check` raises an error for an unknown model.
+        """
         edits, self.done = new_edits(message, self.done)
         for one in edits:
             self._do(one, check)
         return bool(edits)
 
     def _do(self, message: Mapping[str, Any], check: Check) -> None:
-        """One edit; what stands in its way is `trouble`."""
+        """Apply one edit; its error becomes `trouble`."""
         do = message.get("do")
         self.trouble = None
         try:
@@ -120,7 +133,10 @@ class Bench:
             )
 
     def _look_at_change(self, before: Draft) -> None:
-        """Choose what came back, or the place of what is not there any more."""
+        """Select the block that came back or was removed.
+
+        For a removed one, its position is selected.
+        """
         now, then = ({brick.key for brick in draft.each()} for draft in (self.draft, before))
         if now - then:
             self.picked = min(now - then)
@@ -151,7 +167,10 @@ class Bench:
 
 
 def _next_slot(draft: Draft, change: Insert | Duplicate) -> Slot | None:
-    """The slot after a step that is put at the end of a row, so that the next can follow; None elsewhere, and after one that answers."""
+    """Return the slot after a new step at the end of a row.
+
+    The next step can be put there. None for other positions, and after a step that answers.
+    """
     grammar = draft.grammar
     if isinstance(change, Duplicate) or grammar.operators[change.name].stage == grammar.last:
         return None
@@ -160,7 +179,7 @@ def _next_slot(draft: Draft, change: Insert | Duplicate) -> Slot | None:
 
 
 def _check(draft: Draft, change: Set, check: Check) -> None:
-    """Raises BadParameter where a text that is to name models names one that is not known."""
+    """Raise BadParameter if a text that names models has an unknown one."""
     brick = draft.find(change.key)
     for parameter in parameters(brick.cls) if brick is not None else ():
         if parameter.name == change.name and parameter.model and isinstance(change.value, str):

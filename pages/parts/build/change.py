@@ -1,5 +1,4 @@
-"""What a change of the line did to the question: figures before and now, and the paths or passages
-that are new or were dropped."""
+"""Effect of a change of the line on the question: figures, and new and dropped items."""
 
 from __future__ import annotations
 
@@ -15,14 +14,17 @@ from core.runtime.jobs import DONE
 from pages.parts.board.payload import Board
 from pages.parts.shared.wording import tr
 
-ROWS = 60  # paths or passages that are listed
+ROWS = 60  # most paths or passages that are listed
 ORDER: tuple[Turn, ...] = ("came", "went", "stayed", "passed")
 Data = dict[str, Any]
 
 
 def change_data(comparison: Comparison, before: Line | None, now: Line | None) -> Data | None:
-    """What is drawn of a comparison of the line before and the line now, or of the line now alone;
-    None until its lanes are done."""
+    """Return the data of the effect of a change.
+
+    It compares the line before with the line now. If there is no line before, it describes the line
+    now. None until all lanes are done.
+    """
     lanes = comparison.lanes
     if any(lane.status != DONE for lane in lanes):
         return None
@@ -55,8 +57,11 @@ def change_data(comparison: Comparison, before: Line | None, now: Line | None) -
 
 
 def _counts(comparison: Comparison, rows: Sequence[Data]) -> dict[str, int]:
-    """How many paths or hits the change did what to: of all that the lanes retained where they walk
-    one graph, else of those drawn."""
+    """Return how many paths or hits are new, dropped or kept.
+
+    All kept paths of the lanes are counted if the lanes have the same graph, else those that are
+    drawn.
+    """
     drawn: dict[str, int] = {name: sum(row["turn"] == name for row in rows) for name in ORDER}
     found = [lane.state.paths for lane in comparison.lanes]
     if (
@@ -65,14 +70,17 @@ def _counts(comparison: Comparison, rows: Sequence[Data]) -> dict[str, int]:
         or len({id(lane.graph) for lane in comparison.lanes}) > 1
     ):
         return drawn
-    # none where a line seeks none yet
+    # Empty if the line has no paths yet.
     old, new = (set() if paths is None else {*paths.items} for paths in (found[0], found[-1]))
     return drawn | {"came": len(new - old), "went": len(old - new), "stayed": len(new & old)}
 
 
 def _facts(*both: Figures, documents: bool) -> list[Data]:
-    """The figures, those before first: `label`, `before` (null where there was no run) and `now` in
-    words, and whether that is better."""
+    """Return the figures of the line before and now.
+
+    The line before has figures only if it was run. Each has a `label`, `before` (None without a
+    run) and `now` in words, and whether it is better.
+    """
     old, new = (both[0] if len(both) > 1 else None), both[-1]
     of = lambda one: None if one is None or one.alive is None or not one.of else len(one.alive)
     yes = lambda one: None if one is None or one.first_right is None else int(one.first_right)
@@ -107,13 +115,16 @@ def _facts(*both: Figures, documents: bool) -> list[Data]:
 def _fact(
     label: str, old: float | None, new: float | None, words: Any, better: int, unit: str = ""
 ) -> Data | None:
-    """One figure; `better` is 1 where more is better, -1 where less is, else 0. None where it is
-    not known of the line now."""
+    """Return one figure; None if it is not known for the line now.
+
+    `better` is 1 if more is better, -1 if less is better, else 0.
+    """
     if new is None:
         return None
     tone = "same"
     if old is not None and better and old != new:
-        near = better < 0 and not differ(old, new)  # only seconds are better where less
+        # Only for seconds is less better. Small differences of seconds are noise.
+        near = better < 0 and not differ(old, new)
         tone = "same" if near else "good" if (new > old) == (better > 0) else "bad"
     return {
         "label": label,
@@ -124,7 +135,7 @@ def _fact(
 
 
 def _path_rows(board: Data, both: bool) -> list[Data]:
-    """The paths that are drawn of either line, those that are new or were dropped first."""
+    """Return the drawn paths of both lines, new and dropped ones first."""
     ranks = [
         {
             key: place
@@ -145,8 +156,7 @@ def _path_rows(board: Data, both: bool) -> list[Data]:
 
 
 def _hit_rows(board: Data, both: bool) -> list[Data]:
-    """The passages, entities and relations that either line found, those that are new or were
-    dropped first."""
+    """Return the passages, entities and relations of both lines, new and dropped ones first."""
     ranks: list[dict[str, int]] = []
     titles: dict[str, tuple[str, bool]] = {}
     for lane in board["lanes"]:
@@ -200,7 +210,7 @@ def _sorted(rows: Iterable[Data]) -> list[Data]:
 
 
 def _path_text(path: Data) -> str:
-    """A path in words: `Inception directed by Christopher Nolan`."""
+    """Return a path in words, such as `Inception · directed by · Christopher Nolan`."""
     start, *rest = path["steps"]
     return " ".join(
         [
@@ -215,8 +225,10 @@ def _path_text(path: Data) -> str:
 
 
 def _picture(board: Data, rows: Sequence[Data]) -> Data:
-    """The few nodes of the comparison's one layout, in columns by hops, with what the change did to
-    each edge and node; empty where the lanes find no paths."""
+    """Return the main nodes of the layout in columns by hops, with their changes.
+
+    Edges have their changes too. Empty if the lanes have no paths.
+    """
     placed = {node["id"]: node for node in board["layout"]["nodes"] if "at" in node}
     edges: dict[tuple[Any, Any], list[Turn]] = {}
     nodes: dict[Any, list[Turn]] = {}

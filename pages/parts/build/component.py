@@ -1,4 +1,4 @@
-"""The line of bricks, drawn in the browser by assets/bricks."""
+"""Browser component that draws a line as blocks, one per operator (assets/bricks)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from pages.parts.shared.session_state import Key, Session
 
 
 def bricks(bench: Bench, data: dict[str, Any], said: Key[Any] = Session.bricks) -> None:
-    """Draw the line; `bench` does what the browser says under the key `said`, before the next run
-    of the page draws."""
+    """Draw the line.
+
+    `bench` applies the message of the browser under the key `said` before the next run draws.
+    """
 
     def take() -> None:
         bench.hear((said.value or {}).get("said") or {}, check_expression)

@@ -1,5 +1,8 @@
-"""What the line of bricks shows, as plain data: bricks and slots, the palette of what fits, and the
-form of the chosen brick."""
+"""Data of a drawn line: its blocks (bricks) and slots, a palette, and a form.
+
+The palette has the operators that fit at the selected position. The form is that of the selected
+block.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ STAGE_WORDS = {
     "read": tr("Answer from the graph"),
     "generate": tr("Answer with a language model"),
 }
-# of a brick
+# Short words for the stage of a block.
 SHORT = {
     "graph": tr("Begin"),
     "convert": tr("Read the question"),
@@ -68,7 +71,7 @@ BUILD_SHORT = {
     "tell": tr("Report"),
     "index": tr("Make searchable"),
 }
-# of the palette's groups, and of a brick
+# By grammar: titles of the palette's groups, and short words for a block.
 WORDS: Mapping[Grammar[Any], tuple[Mapping[str, str], Mapping[str, str]]] = {
     RETRIEVAL: (STAGE_WORDS, SHORT),
     BUILDING: (BUILD_STAGE_WORDS, BUILD_SHORT),
@@ -85,10 +88,11 @@ ARM_WORDS = {
     "second": tr("another, from the same start"),
     OTHERWISE: tr("else"),
 }
-SHOWN = 4  # parameters that a brick shows
+SHOWN = 4  # most parameters that a block shows
 BRANCH_SENTENCE = tr("The question's number of hops decides which of its rows runs.")
 BRANCH_ABOUT = tr(
-    "Operators that depend on the question: those of the row for its number of hops, or those for all other questions."
+    "Operators that depend on the question: those of the row for its number of hops, or those for "
+    "all other questions."
 )
 
 
@@ -101,15 +105,17 @@ def drawn(
     documents: bool = True,
     refused: Callable[[Any], str] = lambda operator: "",
 ) -> dict[str, Any]:
-    """The data of assets/bricks; see the head of bricks.js.
+    """Return the data of assets/bricks, which bricks.js describes at its top.
 
     Parameters
     ----------
-    outcomes : by key what came of a brick when the line was run.
-    extra : the steps of the run that are no brick of the line.
-    advice, curves : what is suggested for the chosen brick, and what values of its parameters do.
-    documents : without it steps that begin at a graph of texts are offered last.
-    refused : why an operator with its defaults cannot be used here, wherever it is put.
+    bench : the editor of the line.
+    outcomes : result of each block in the run of the line, by key.
+    extra : steps of the run that are no block of the line.
+    advice, curves : the suggestion for the selected operator, and the effect of its parameters'
+        values.
+    documents : False offers steps that begin at a graph of texts last.
+    refused : returns why an operator with its defaults cannot be used here, wherever it is put.
     """
     draft, chosen = bench.draft, bench.chosen
     known = faults(draft)
@@ -134,7 +140,7 @@ def drawn(
 
 
 def _as_text(bench: Bench) -> dict[str, Any]:
-    """The line as text, and why what was typed there could not be read."""
+    """Return the line as text, with the error of typed text."""
     trouble = bench.trouble if bench.trouble is not None and bench.trouble.key is None else None
     return {
         "text": bench.draft.text,
@@ -154,12 +160,12 @@ def _form(brick: Brick, bench: Bench, curves: Mapping[str, Curve]) -> dict[str, 
 
 
 def heading(brick: Brick) -> str:
-    """A brick's title."""
+    """Return the title of a block."""
     return tr(title_of(brick.cls))
 
 
 def sentence(brick: Brick) -> str:
-    """What a brick does, with the values of its parameters where its description names them."""
+    """Return a sentence on a block, with its parameters' values."""
     if brick.cls is Branch:
         return BRANCH_SENTENCE
     return sentence_of(
@@ -193,8 +199,10 @@ def _brick(
 
 
 def words(brick: Brick) -> str:
-    """What a brick with its defaults does in a few words; empty where its title says as much, or
-    what it holds."""
+    """Return what a block does in a few words.
+
+    Empty if its title says the same, or for a block that contains others.
+    """
     said = "" if brick.operator is None or brick.arms else brick.operator.words()
     rest = said
     if said.casefold().startswith(brick.cls.title.casefold()):
@@ -207,8 +215,7 @@ def _arm_words(name: str) -> str:
 
 
 def changed(brick: Brick) -> list[list[str]]:
-    """The parameters of a brick that differ from the default, the first few of them, each with its
-    value."""
+    """Return the first parameters of a block with other values than the default."""
     found = [
         (tr(p.label), brick.given[p.name])
         for p in parameters(brick.cls)
@@ -221,7 +228,7 @@ def changed(brick: Brick) -> list[list[str]]:
 
 
 def _slot_words(draft: Draft, slot: Slot) -> str:
-    """Where a slot is: `between PageRank and Rank`."""
+    """Return the position of a slot in words: `between PageRank and Rank`."""
     row = row_at(draft, slot) or ()
     holder = draft.find(slot.owner) if slot.owner != LINE else None
     inside = "" if holder is None else tr(", in “{heading}”", heading=heading(holder))
@@ -246,8 +253,10 @@ def _slot_words(draft: Draft, slot: Slot) -> str:
 
 
 def _palette_once(bench: Bench, documents: bool, refused: Callable[[Any], str]) -> dict[str, Any]:
-    """The palette of the chosen place, drawn once as long as line and place stay, as while the line
-    runs."""
+    """Return the palette of the selected position.
+
+    It is computed once as long as line and position stay.
+    """
     place = bench.chosen, documents
     if bench.palette is None or bench.palette[0] is not bench.draft or bench.palette[1] != place:
         bench.palette = bench.draft, place, _palette(bench.draft, bench.chosen, documents, refused)
@@ -257,7 +266,10 @@ def _palette_once(bench: Bench, documents: bool, refused: Callable[[Any], str]) 
 def _palette(
     draft: Draft, place: Slot | int, documents: bool, refused: Callable[[Any], str]
 ) -> dict[str, Any]:
-    """What fits at the chosen place, by stage, and why the rest does not."""
+    """Return the operators that fit at a position, by stage.
+
+    For the others it gives the reason why they do not fit.
+    """
     known = draft.grammar.operators
     reasons = {
         name: (refused(usual(known[name])) if known[name] is not Branch else "") or reason
@@ -310,7 +322,10 @@ def _capital(text: str) -> str:
 
 
 def _order(draft: Draft, place: Slot | int, documents: bool) -> list[str]:
-    """The stages, those first that come at this place of a line as a rule: from that of the step before to that of the step behind."""
+    """Return the stages, with those first that usually come at this position.
+
+    These are the stages from that of the step before to that of the step after.
+    """
     stages = draft.grammar.stages
     if isinstance(place, int):
         first = draft.find(place)
@@ -327,7 +342,11 @@ def _order(draft: Draft, place: Slot | int, documents: bool) -> list[str]:
 
 
 def _targets(draft: Draft, names: Sequence[str]) -> dict[str, dict[str, list[Any]]]:
-    """For each operator the slots that it may be dragged into, and the bricks that it may replace; found once for operators alike."""
+    """Return the slots and blocks to which each operator may be dragged.
+
+    An operator is put into the slot, or replaces the block. They are computed once for operators
+    that fit in the same places.
+    """
     operators: Mapping[str, type] = draft.grammar.operators
     found: dict[Any, dict[str, list[Any]]] = {}
     for name in names:
@@ -341,7 +360,7 @@ def _targets(draft: Draft, names: Sequence[str]) -> dict[str, dict[str, list[Any
 
 @cache
 def _alike(cls: type) -> tuple[Any, ...]:
-    """What decides where an operator fits."""
+    """Return the properties that decide where an operator fits."""
     if cls is Branch or "lines" in vars(cls):
         return (cls,)
     one = cls()
@@ -349,7 +368,7 @@ def _alike(cls: type) -> tuple[Any, ...]:
 
 
 def entry(cls: type, current: Brick | None, targets: Mapping[str, list[Any]]) -> dict[str, Any]:
-    """An operator as the palette has it, with the slots and bricks that it may be dragged to."""
+    """Return an operator of the palette with its drag targets."""
     return {
         "name": cls.__name__,
         "title": tr(title_of(cls)),
@@ -363,8 +382,7 @@ def entry(cls: type, current: Brick | None, targets: Mapping[str, list[Any]]) ->
 
 @cache
 def about(cls: type) -> dict[str, Any]:
-    """What an operator is in more words: its description, what it reads and gives, and the methods
-    of papers or kinds of graph that have it."""
+    """Return the details of an operator: description, inputs, outputs, and methods that use it."""
     if cls is Branch:
         return {
             "text": [BRANCH_ABOUT],
@@ -378,7 +396,7 @@ def about(cls: type) -> dict[str, Any]:
     ]
     one = cls()
     if ". " not in paragraphs[0]:
-        paragraphs[0] = sentence_of(one)  # with the values of the parameters that it names
+        paragraphs[0] = sentence_of(one)  # It inserts the values of the parameters it names.
     any_of = getattr(one, "reads_any", ())
     return {
         "text": [part for part in paragraphs if part],
@@ -391,8 +409,7 @@ def about(cls: type) -> dict[str, Any]:
 
 
 def _used(cls: type[Any]) -> str:
-    """The published methods, or the kinds of graph, that have an operator, the first few of them by
-    name."""
+    """Return the first few published methods, or kinds of graph, that use an operator."""
     if cls in BUILDING.operators.values():
         found = list(
             dict.fromkeys(

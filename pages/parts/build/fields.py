@@ -1,4 +1,4 @@
-"""The form of a brick as plain data: a field for each parameter, as the operator declares it."""
+"""Form of a block as plain data: a field for each parameter that the operator declares."""
 
 from __future__ import annotations
 
@@ -28,18 +28,21 @@ ROLE_WORDS = {
     "judge": tr("the language model that judges"),
 }
 EXPRESSION_HELP = tr(
-    "prefilter(cheap, dear, n): the cheap model keeps n candidates, the dear one chooses among them. "
-    "supplement(chooser, scorer): what the chooser left open is filled by the scorer. "
-    "rescore(chooser, scorer): the scorer orders what the chooser picked. "
-    "rounds(chooser, n): the chooser is asked for every n candidates, then once more over its picks. "
-    "above(scorer, least): what the scorer gives less than that number is left out. "
-    "prompted(model, prompt): the language model is asked by a prompt that a paper prints, lego-graphrag or lego-graphrag-v1."
+    "prefilter(cheap, dear, n): the cheap model keeps n candidates, the dear one chooses among "
+    "them. supplement(chooser, scorer): what the chooser left open is filled by the scorer. "
+    "rescore(chooser, scorer): the scorer orders what the chooser picked. rounds(chooser, n): the "
+    "chooser is asked for every n candidates, then once more over its picks. above(scorer, "
+    "least): what the scorer gives less than that number is left out. prompted(model, prompt): "
+    "the language model is asked by a prompt that a paper prints, lego-graphrag or "
+    "lego-graphrag-v1."
 )
 
 
 def sentence_of(operator: Declared) -> str:
-    """What an operator does: the first sentence of its description, with the values of the
-    parameters it names."""
+    """Return the first sentence of an operator's description.
+
+    The names of parameters in it are replaced by their values.
+    """
     text = (
         " ".join((inspect.getdoc(type(operator)) or "").split("\n\n")[0].split())
         .split(". ")[0]
@@ -53,8 +56,17 @@ def sentence_of(operator: Declared) -> str:
 
 
 def fields(brick: Brick, trouble: Trouble | None, curves: Mapping[str, Curve]) -> dict[str, Any]:
-    """The fields of a brick; `arms` of a branch are those that can be taken out. `curves` are what
-    values of a parameter, by its name, do to the question that was run."""
+    """Return the fields of a block.
+
+    Parameters
+    ----------
+    trouble : the error of the last change, if there was one.
+    curves : the effect of each parameter's values on the question that was run, by parameter name.
+
+    Returns
+    -------
+    `fields`, and `arms`, the rows of a branch that can be removed; None for other operators.
+    """
     here = trouble if trouble is not None and trouble.key == brick.key else None
     arms = [name for name in brick.arms if name.isdecimal()] if brick.cls is Branch else None
     found = [
@@ -69,8 +81,10 @@ def fields(brick: Brick, trouble: Trouble | None, curves: Mapping[str, Curve]) -
 
 
 def _curve(curve: Curve | None, value: Any) -> dict[str, Any] | None:
-    """A curve as it is drawn beside its field; None where there is none, or the value is another
-    one by now."""
+    """Return a curve as it is drawn with its field.
+
+    None if there is none, or the value of the parameter has changed since.
+    """
     if curve is None or curve.value != value:
         return None
     points = [
@@ -81,8 +95,10 @@ def _curve(curve: Curve | None, value: Any) -> dict[str, Any] | None:
 
 
 def _field(parameter: Parameter, value: Any, trouble: Trouble | None) -> dict[str, Any]:
-    """One parameter: its kind, value, default and limits; what cannot be used stays as it was
-    typed, with the reason."""
+    """Return the data of one parameter: kind, value, default and limits.
+
+    A value that cannot be used keeps its typed text, with the error.
+    """
     wrong = trouble if trouble is not None and trouble.name == parameter.name else None
     return {
         "name": parameter.name,
@@ -124,7 +140,7 @@ def _options(known: dict[str, str]) -> list[dict[str, str]]:
 
 
 def check_expression(expression: str, parameter: Parameter) -> None:
-    """Raises BadParameter unless the text names models that are known, or combines such."""
+    """Raise BadParameter unless the text names known models or combines them."""
     if not expression.strip():
         raise BadParameter(
             tr(
@@ -137,14 +153,14 @@ def check_expression(expression: str, parameter: Parameter) -> None:
 
 
 def choosers() -> dict[str, str]:
-    """Everything that can rank or pick, by name: the roles first, then each model."""
+    """Return everything that can rank or select, by name: the roles, then each model."""
     declared = engine().models.declared()
     found = {role: _role_words(role) for role in ("encoder", "reranker", "cross-encoder", "choose")}
     return found | {info.name: tr(info.title) for info in declared}
 
 
 def chats() -> dict[str, str]:
-    """Everything that can be asked in words, by name: the roles first, then each language model."""
+    """Return everything that can be asked in words, by name: roles, then language models."""
     found = {role: _role_words(role) for role, model_kind in ROLES.items() if model_kind == "chat"}
     return found | {
         info.name: tr(info.title) for info in engine().models.declared() if info.kind == "chat"
@@ -152,6 +168,6 @@ def chats() -> dict[str, str]:
 
 
 def _role_words(role: str) -> str:
-    """A role with the model that fills it now."""
+    """Return a role in words, with the model that fills it now."""
     titles = [tr(info.title) for info in engine().models.declared() if role in info.roles]
     return f"{ROLE_WORDS[role]}: {titles[0].split(',')[0]}" if titles else ROLE_WORDS[role]

@@ -1,4 +1,4 @@
-"""What came of each brick when the line was run, in a few words."""
+"""Result of each block in a run of the line, in a few words."""
 
 from __future__ import annotations
 
@@ -29,19 +29,21 @@ NAMES = {
     "chains": nouns("chain", "chains"),
 }
 PASSAGE, ANSWER = nouns("gold passage", "gold passages"), nouns("known answer", "known answers")
-ANSWERS = 4  # names of an answer that a brick shows
-SHOWN_SAVED = 0.005  # seconds, the least that two places show
-LETTERS = 160  # of a language model's answer
+ANSWERS = 4  # most names of an answer that a block shows
+SHOWN_SAVED = 0.005  # seconds; shorter times would be shown as 0.00
+LETTERS = 160  # most characters of a language model's answer
 Shown = dict[str, Any]
 
 
 def outcomes(
     comparison: Comparison, lane: Lane, draft: Draft, steps: Sequence[StepOutcome], waits: str = ""
 ) -> tuple[dict[int, Shown], list[Shown]]:
-    """What came of the bricks that are as they were when the lane ran the line, by key, and the
-    steps of the run that are no brick of it (a reader that answers without a language model).
-    Behind the first brick that was changed since nothing is shown. `waits` says why the first brick
-    that was not run waits."""
+    """Return the results of the blocks by key, and of other steps.
+
+    Only blocks that are unchanged since the run have results, up to the first changed one. A step
+    without a block is a reader that answers without a language model. `waits` says why the first
+    block without a run waits.
+    """
     ran = lane.instance.line.operators
     same = next(
         (
@@ -80,7 +82,7 @@ def _title(state: State) -> str:
 
 
 def _said(step: StepOutcome, known: Sequence[Target], answer: str) -> Shown:
-    """One step as its brick shows it."""
+    """Return the data of one step's result."""
     counts = [
         many(count, *NAMES[what]) if what in NAMES else f"{count:,} {what}"
         for what, count in step.sizes.items()
@@ -106,7 +108,7 @@ def _said(step: StepOutcome, known: Sequence[Target], answer: str) -> Shown:
 
 
 def _answer(lane: Lane, state: State) -> str:
-    """What a step that answers says."""
+    """Return the answer of a step that answers; empty for others."""
     stage = state.trace[-1].stage
     if stage == "read" and state.reader is not None:
         more = len(state.reader) - ANSWERS

@@ -1,5 +1,7 @@
-"""What a change of the line did over more questions: both lines asked a sample of the source's
-questions in the background, as pairs."""
+"""Effect of a change of the line on more questions.
+
+Both lines are run in the background on a sample of the source's questions, and compared in pairs.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +25,21 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.session_state import session
 from pages.parts.shared.wording import tr
 
-QUESTIONS = 40
-SEED = 0
+QUESTIONS = 40  # sampled questions on which both lines are run
+SEED = 0  # of the sample
 Data = dict[str, Any]
 
 
 def over_job() -> Job | None:
-    """The job over more questions that this session started, if it is still known."""
+    """Return this session's job on more questions, if still known."""
     return engine().trials.get(session.over_job) if session.over_job else None
 
 
 def act(bench: Bench, comparison: Comparison | None) -> None:
-    """Begin or cancel the run over more questions, where the browser asked for that; what stands in
-    the way is `trouble`."""
+    """Start or cancel the run on more questions if the browser asked for it.
+
+    An error becomes `trouble`.
+    """
     asked, bench.over = bench.over, ""
     job = over_job()
     try:
@@ -53,7 +57,7 @@ def _start(comparison: Comparison) -> None:
     name = question_set(source, ask.question.text)
     former = over_job()
     if former is not None and not former.ended and not former.needed_by:
-        former.cancel()  # of other lines
+        former.cancel()  # It compares other lines.
     plan = make_plan(
         [lane.instance for lane in comparison.lanes],
         name,
@@ -74,19 +78,24 @@ def _start(comparison: Comparison) -> None:
 
 
 def question_set(source: Source, text: str) -> str:
-    """The set of a source that holds the question, else its first; empty where it has none."""
+    """Return the set of a source that has the question.
+
+    If none has it, it is the first set; empty without sets.
+    """
     for name in source.sets:
         try:
             if any(question.text == text for question in source.questions(name)):
                 return name
-        except HopscopeError:  # said where the set is chosen
+        except HopscopeError:  # The choice of a set shows this error.
             continue
     return next(iter(source.sets), "")
 
 
 def key_of(comparison: Comparison) -> str:
-    """The key of the run over more questions: the same for the same lines, on the same graph, by
-    the same models."""
+    """Return the key of the run on more questions.
+
+    It is the same for the same lines, graph and models.
+    """
     ask = comparison.ask
     lines = [repr(lane.instance.line) for lane in comparison.lanes]
     parts = [
@@ -103,13 +112,16 @@ def key_of(comparison: Comparison) -> str:
 
 
 def over_data(comparison: Comparison) -> Data | None:
-    """What is drawn of it: the offer with what it costs, the progress, or the differences; None
-    without a line before or a question set."""
+    """Return the data of the run on more questions.
+
+    It is the offer with its cost, the progress, or the differences. None without an earlier line or
+    without a question set.
+    """
     if len(comparison.lanes) < 2 or not comparison.ask.source.sets:
         return None
     job = over_job()
     if job is None or job.key != key_of(comparison):
-        job = engine().trials.get(key_of(comparison))  # tried before, or by somebody else
+        job = engine().trials.get(key_of(comparison))  # started earlier, or by another visitor
     if job is None:
         return {
             "state": "offer",
@@ -140,10 +152,10 @@ def over_data(comparison: Comparison) -> Data | None:
 
 
 def _price(comparison: Comparison) -> str:
-    """What it takes, by what this question took: about 20 s, and tokens where a language model is
-    asked.
+    """Return the expected cost, from the cost of this question.
 
-    What one line remembers of the other is paid once for each question.
+    It has seconds, and tokens if a language model is asked. Results that the two lines share are
+    paid once per question.
     """
     old, new = (lane.state.trace for lane in comparison.lanes)
     shared = next(
@@ -159,8 +171,10 @@ def _price(comparison: Comparison) -> str:
 
 
 def _row(one: Difference) -> Data:
-    """A difference as it is drawn: the means before and now, and the interval of their
-    difference."""
+    """Return the data of a difference between the two lines.
+
+    It has the means before and now, and the interval of their difference.
+    """
     chosen, test = metric(one.metric), one.test
     share = chosen.unit == "share"
     form = "{:.0f}" if share else "{:,.2f}" if chosen.unit == "seconds" else "{:,.0f}"
@@ -189,6 +203,6 @@ def _row(one: Difference) -> Data:
 
 
 def _signed(number: str) -> str:
-    """A number as it is printed with its sign; what is printed as zero has none."""
+    """Return a formatted number with its sign; zero has none."""
     zero = not number.strip("-0.,")
     return number.lstrip("-") if zero else number if number.startswith("-") else f"+{number}"

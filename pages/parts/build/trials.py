@@ -1,5 +1,8 @@
-"""What is run of the line on Build, and when: as it is changed, beside the line before; what costs
-only once it is asked for."""
+"""Runs of the line on the page Build.
+
+Cheap steps are run as soon as the line changes, compared with the line before. Steps that need a
+language model or a program wait for a click on Run.
+"""
 
 from __future__ import annotations
 
@@ -28,17 +31,17 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-KNOWN_LANES = 12  # lanes of the same question that are not run again
-QUICK = 0.35  # seconds that a run is waited for before the line is drawn
+KNOWN_LANES = 12  # finished lanes of a question that are kept for reuse
+QUICK = 0.35  # seconds to wait for a run before the line is drawn
 
 
 @dataclass
 class Trials:
-    """The runs of one session: the line on the screen and the one before, and the lanes that need
-    not be run again.
+    """Runs of one session.
 
-    `started_for` is what the last job was started for, so that it is started once; `whole` names
-    the line and question whose dear steps were asked for.
+    They are of the line now, the line before, and lanes that can be reused. `started_for` is the
+    input of the last job, so that it is started once. `whole` names the line and question whose
+    expensive steps were requested.
     """
 
     now: Line | None = None
@@ -46,12 +49,12 @@ class Trials:
     started_for: tuple = ()
     whole: tuple = ()
     trouble: str = ""
-    waits: int = 0  # operators at the end of the line, and of the one before, that were not run yet
-    # by whether a language model is asked for answers
+    waits: int = 0  # operators at the end of the line that were not run yet
+    # Finished lanes, by whether a language model is asked for answers.
     done: dict[bool, Comparison] = field(default_factory=dict)
 
     def known(self, line: Line, ask: Ask) -> bool:
-        """Whether the line was run to its end on this question already."""
+        """Return whether the line was run to its end on this question."""
         done = self.done.get(ask.model)
         return (
             done is not None
@@ -86,7 +89,7 @@ def trials() -> Trials:
 
 
 def trial_job() -> Job | None:
-    """The job that runs the line, if it is still known."""
+    """Return the job that runs the line, if it is still known."""
     return engine().jobs.get(session.try_job)
 
 
@@ -95,14 +98,19 @@ def asked_text() -> str:
 
 
 def ready(bench: Bench) -> bool:
-    """Whether the line is run without being asked for: the graph is open, or the line was changed
-    or run here."""
+    """Return whether the line is run without a click on Run.
+
+    It is if the graph is open, or the line was changed or run on this page.
+    """
     on = source()
     return engine().is_open(on.graph_name) or bool(bench.history.before) or bool(session.try_job)
 
 
 def waits_for_nothing() -> bool:
-    """Whether a run begins at once, as the graph or the documents are open."""
+    """Return whether a run can start at once.
+
+    It can if the graph or the documents are open.
+    """
     on = source()
     if not on.is_corpus:
         return engine().is_open(on.name)
@@ -111,8 +119,10 @@ def waits_for_nothing() -> bool:
 
 
 def keep_up(bench: Bench, known: Mapping[str, Instance], pressed: bool) -> bool:
-    """Run the line where it is another one than the one that was run, or `pressed` asks for the
-    steps that wait; whether it was tried."""
+    """Run the line if it has changed, or if `pressed` requests the waiting steps.
+
+    Returns whether it was started.
+    """
     runs, line, text = trials(), bench.line, asked_text()
     runs.note(trial_job())
     if line is None or not text:
@@ -138,8 +148,10 @@ def keep_up(bench: Bench, known: Mapping[str, Instance], pressed: bool) -> bool:
 
 
 def _remember_before(runs: Trials, line: Line, held: bool) -> None:
-    """The line before is the last one whose run was seen to its end, or the first one; one that is
-    held stays."""
+    """Set the line before.
+
+    It is the last line whose run was seen to its end, or the first line. A held one stays.
+    """
     job = trial_job()
     ran = job is not None and job.comparison.lanes[-1].status == DONE
     if (
@@ -155,8 +167,11 @@ def _remember_before(runs: Trials, line: Line, held: bool) -> None:
 def _start(
     runs: Trials, line: Line, known: Mapping[str, Instance], typed: Question, pressed: bool
 ) -> None:
-    """Start the job of the line and the one before, each as far as it may be run. Raises
-    HopscopeError where it cannot be asked."""
+    """Start the job of the line now and the line before.
+
+    Each is run as far as it may be; after a click on Run (`pressed`) that is to the end. Raises
+    HopscopeError if the question cannot be asked.
+    """
     on = source()
     question = known_question(typed.text) or typed
     opened: Source = (
@@ -188,15 +203,17 @@ def _start(
 
 
 def _part(runs: Trials, line: Line, ask: Ask, pressed: bool) -> Line:
-    """The operators of a line that are run."""
+    """Return the part of a line that may be run."""
     if pressed or runs.known(line, ask):
         return line
     return Line(line.operators[: engine().at_once(line, ask.source, ask.model)])
 
 
 def price(line: Line, job: Job | None) -> str:
-    """What of the line waits for Run, and what it costs as far as that is known; empty where
-    nothing waits."""
+    """Return a sentence on the steps that wait for Run.
+
+    It has their cost, if it is known. Empty if no step waits.
+    """
     runs = trials()
     if not runs.waits or runs.now is None or repr(runs.now) != repr(line):
         return ""
@@ -229,7 +246,10 @@ def price(line: Line, job: Job | None) -> str:
 
 
 def _model_title(operator: Operator) -> str:
-    """The title of the language model that an operator asks, where one is named."""
+    """Return the title of the language model that an operator asks.
+
+    If none is named, it is a general name.
+    """
     models = engine().models
     for name in used(operator):
         try:
@@ -245,7 +265,7 @@ def _prompt_tokens(lane: Lane | None) -> int | None:
 
 
 def _last_time(runs: Trials, operator: Operator) -> list[str]:
-    """What the same operator cost when it was run last here."""
+    """Return the cost of the operator in its last run on this page."""
     lanes = [lane for done in runs.done.values() for lane in done.lanes]
     steps = [
         step
@@ -266,6 +286,6 @@ def _last_time(runs: Trials, operator: Operator) -> list[str]:
 
 
 def say_trouble() -> None:
-    """Why the question could not be asked."""
+    """Draw the error of asking the question, if there is one."""
     if trials().trouble:
         st.error(plain(trials().trouble))

@@ -1,4 +1,4 @@
-"""Trying a line on one question: run it as a job, watch it, read everything it did."""
+"""Trial of a line on one question: its run, its progress and all its results."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ from pages.parts.shared.wording import tr
 
 
 def asking(bench: Bench) -> bool:
-    """Draw the question and Run, or Cancel while the line runs; whether Run was pressed."""
+    """Draw the question with Run, and return whether it was clicked.
+
+    During a run, Cancel replaces Run.
+    """
     job = trial_job()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         _question()
@@ -62,8 +65,10 @@ def asking(bench: Bench) -> bool:
 
 
 def try_it(bench: Bench) -> None:
-    """Draw the line, what came of each of its steps, and the results below; drawn anew as what runs
-    comes further."""
+    """Draw the line, the result of each step, and the answers.
+
+    They are drawn again as the run advances.
+    """
     job = trial_job()
     act(bench, job.comparison if job is not None else None)
     version = _version()
@@ -75,8 +80,11 @@ def try_it(bench: Bench) -> None:
 
         @st.fragment(run_every=0.4)
         def follow() -> None:
-            """Draws nothing: in a fragment the line would be another one for the browser than
-            outside of it, without focus."""
+            """Draw nothing, and run the page again when the run has advanced.
+
+            If the fragment drew the line, the browser would take it for another component and lose
+            the focus.
+            """
             if _version() != version:
                 st.rerun()
 
@@ -84,7 +92,7 @@ def try_it(bench: Bench) -> None:
 
 
 def _version() -> tuple[int | None, ...] | None:
-    """What changes as the runs come further; None where none is at work."""
+    """Return a value that changes as the runs advance; None if none is running."""
     found = tuple(
         None if one is None or one.ended else one.version for one in (trial_job(), over_job())
     )
@@ -92,8 +100,10 @@ def _version() -> tuple[int | None, ...] | None:
 
 
 def _line(bench: Bench, job: Job | None) -> None:
-    """The line of bricks, with what came of them where they were run on the question that is shown,
-    and what the last change did."""
+    """Draw the line with its results and the last change's effect.
+
+    Results are shown if they belong to the present question.
+    """
 
     waits = price(bench.line, job) if bench.line is not None else ""
     here = job is not None and _same_question()
@@ -120,7 +130,7 @@ def _line(bench: Bench, job: Job | None) -> None:
 
 
 def _steps(job: Job) -> Sequence[StepOutcome]:
-    """What came of each step so far."""
+    """Return the outcome of each step so far."""
     lane = job.comparison.lanes[-1]
     return Session.try_outcomes.of(
         (job.key, len(lane.states), lane.status), lambda: step_outcomes(job.comparison, lane)
@@ -128,8 +138,7 @@ def _steps(job: Job) -> Sequence[StepOutcome]:
 
 
 def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
-    """What values of a brick's parameters do to the question, where it is no brick within
-    another."""
+    """Return the effect of the parameter values of a block at the top level."""
     place = next((at for at, brick in enumerate(bench.draft.bricks) if brick.key == key), None)
     if place is None or not job.ended:
         return {}
@@ -140,7 +149,10 @@ def _curves(job: Job, bench: Bench, key: int) -> Mapping[str, Curve]:
 
 
 def _change(job: Job) -> dict[str, Any] | None:
-    """What the last change did; until that is known what the one before did."""
+    """Return the effect of the last change.
+
+    Until it is known, it is that of the change before.
+    """
     if not job.ended:
         return session.change[1] if session.change is not None else None
     runs = trials()
@@ -152,12 +164,12 @@ def _change(job: Job) -> dict[str, Any] | None:
 
 
 def _same_question() -> bool:
-    """Whether what was run was asked what is typed now."""
+    """Return whether the run was asked the question that is typed now."""
     return trials().started_for[1:3] == (asked_text(), source())
 
 
 def compare_link(line: Line | None, known: Mapping[str, Instance]) -> None:
-    """The way to Compare, with this line and one to hold against it."""
+    """Draw the link to Compare with this line and a usual method."""
     beside = source().usual_methods[0]
     spec = named(line, known).id if line is not None else beside
     link = Link(
@@ -177,7 +189,7 @@ def compare_link(line: Line | None, known: Mapping[str, Instance]) -> None:
 
 
 def _question() -> None:
-    """The question's text; one of the source's own sets to begin with."""
+    """Draw the text of the question, at first one of the source's own sets."""
     on = source()
     sets = list(on.sets)
     if session.try_source != on:
@@ -205,8 +217,10 @@ def _question() -> None:
 
 
 def _drawn(on: Source, set_name: str, seed: int) -> str:
-    """The text of a question of a set; nothing where the set cannot be read, as choosing it says
-    why."""
+    """Return the text of a question of a set.
+
+    Empty if the set cannot be read. The choice of a set shows the error.
+    """
     try:
         return on.draw(set_name, seed).text
     except HopscopeError:
@@ -214,7 +228,7 @@ def _drawn(on: Source, set_name: str, seed: int) -> str:
 
 
 def _lane(job: Job, lane: Lane, bench: Bench) -> None:
-    """Everything the line did so far."""
+    """Draw all results of the line so far."""
     if error := lane.error or job.error:
         st.error(plain(error))
     if lane.status == "cancelled":
@@ -222,7 +236,14 @@ def _lane(job: Job, lane: Lane, bench: Bench) -> None:
     opened, state = lane.graph, lane.state
     if state.partly:
         st.caption(
-            f":material/hourglass_top: {plain(tr('Searched {partly}. Run again searches what has come since.', partly=state.partly))}"
+            f""":material/hourglass_top: {
+                plain(
+                    tr(
+                        "Searched {partly}. Run again searches what has come since.",
+                        partly=state.partly,
+                    )
+                )
+            }"""
         )
     _answers(job, lane)
     if state.paths is not None:
@@ -254,8 +275,7 @@ def _lane(job: Job, lane: Lane, bench: Bench) -> None:
 
 
 def _answers(job: Job, lane: Lane) -> None:
-    """The graph reader's answer and the language model's, with the known answers where the set has
-    some."""
+    """Draw the answers of reader and model, and the known answers."""
     state, expected = lane.state, job.comparison.ask.question.answers
     for title, text in (
         (
@@ -300,7 +320,7 @@ def _paths(opened: Any, state: Any) -> None:
 
 
 def _row(step: Step) -> dict[str, Any]:
-    """One operator's cost and what it left behind."""
+    """Return the cost and the output sizes of one operator."""
     usage = step.usage
     title = tr(OPERATORS[step.operator].title)
     return {
@@ -316,5 +336,5 @@ def _row(step: Step) -> dict[str, Any]:
 
 
 def _some(count: int) -> str:
-    """A count, and nothing for none."""
+    """Return a count as text; empty for 0."""
     return f"{count:,}" if count else ""

@@ -1,1 +1,1 @@
-"""Saved cases."""
+"""Parts of the page Cases."""

@@ -1,4 +1,4 @@
-"""The list of saved cases: searched, carried out and in."""
+"""List of saved cases, with search, import and export."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-SHOWN = 25
-NOTES = 240  # letters of the notes that the list shows, to the end of a word
+SHOWN = 25  # cases that are listed at first, and added by each click
+NOTES = 240  # most characters of the notes in the list, cut at a word
 FILE = "hopscope.cases.gz"
-PICTURE = 'loading="lazy" style="width: 100%; max-height: 190px; object-fit: cover; object-position: top; border-radius: 6px"'
+PICTURE = (
+    'loading="lazy" style="width: 100%; max-height: 190px; object-fit: cover; object-position: '
+    'top; border-radius: 6px"'
+)
 
 
 def casebook() -> None:
-    """Draw search, tags, the cases found, and the way in and out."""
+    """Draw the search, the cases found, import and export."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input(
             tr("Search"),
@@ -80,7 +83,7 @@ def casebook() -> None:
 
 
 def facts(case: Case) -> str:
-    """What there is to say of a case in one line."""
+    """Return the facts of a case in one line."""
     when = (
         tr("example") if case.example else f"{datetime.fromtimestamp(case.created):%d %b %Y, %H:%M}"
     )
@@ -91,7 +94,7 @@ def facts(case: Case) -> str:
 
 
 def badges(case: Case) -> None:
-    """The tags."""
+    """Draw the tags of a case."""
     if case.tags:
         with st.container(horizontal=True, gap="small"):
             for tag in case.tags:
@@ -120,7 +123,9 @@ def _row(case: Case) -> None:
         with beside:
             alt = escape(tr("Its board"))
             st.html(
-                f'<a href="?case={case.id}"><img src="app/static/{picture.parent.name}/{picture.name}" alt="{alt}" {PICTURE}></a>'
+                f'<a href="?case={case.id}"><img '
+                f'src="app/static/{picture.parent.name}/{picture.name}" alt="{alt}" '
+                f"{PICTURE}></a>"
             )
         with words:
             _words(case)

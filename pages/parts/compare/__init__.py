@@ -1,1 +1,1 @@
-"""Asking and the lanes of Compare."""
+"""Parts of the page Compare."""

@@ -1,5 +1,7 @@
-"""What Compare shows, and how it comes back: from the address, from the page left before, or from a
-case that ships."""
+"""State of the page Compare: what is on the screen, and how it is restored.
+
+It comes from the address, from an earlier visit of the page, or from a shipped case.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-# those of shipped cases that somebody looks at, by the case
+# Comparisons of shipped cases that are on some screen, by the id of the case.
 _examples: WeakValueDictionary[str, Comparison] = WeakValueDictionary()
 _sharing = threading.Lock()
 
@@ -40,22 +42,24 @@ class Shown:
     case: Case | None = None
 
     def on(self, asked: Ask) -> Comparison:
-        """The comparison, that of a case on the graph that is asked now, where it was made on that
-        one. Raises HopscopeError."""
+        """Return the comparison on the graph that is asked now.
+
+        A case has only a part of its graph. The whole graph is attached if the case was made on it.
+        Raises HopscopeError.
+        """
         if self.case is None:
             return self.comparison
         return whole(self.case.id, asked.source.graph, asked.source.corpus)
 
 
 def come_back() -> None:
-    """Fill the session from the address where the person went to it, else keep what was there; a
-    whole question is asked at once.
+    """Fill the session from the address if the user went to it.
 
-    A page that is come back to from another one finds its question and lanes again, and asks again
-    where its job was cancelled when it was left; Back and Forward on the page itself go to what the
-    address names, be it the first page without a question. An address that is another one but was
-    not gone to is what the browser had before it heard of the present one: what runs then brings it
-    along.
+    Otherwise the session stays as it was. A complete question is asked at once. A page that is
+    visited again shows its question and lanes, and asks again if its job was cancelled when the
+    user left. Back and Forward of the browser go to what the address names, which may be the first
+    page without a question. An address that differs from the session but was not gone to is
+    outdated: the browser had it before it got the present one, and sends it with a run.
     """
     link = _named()
     if session.address is None:
@@ -64,7 +68,7 @@ def come_back() -> None:
             and {"graph", "corpus", "case"} & set(st.query_params)
             and link.source.here
         ):
-            # another page, where the session began, has chosen something else before
+            # The session began on another page, where something else was chosen.
             session.wanted = link
         elif session.wanted is None:
             _open(link)
@@ -75,23 +79,28 @@ def come_back() -> None:
     ):
         session.wanted = link
     elif session.wanted is None:
-        if session.settled is None:  # another graph was chosen by hand, which wrote its own address
+        # Another graph was chosen by hand, which wrote its own address.
+        if session.settled is None:
             session.address = link
         _again()
     if session.wanted is not None:
         if session.wanted.source != chosen() and session.wanted.source.here:
-            if session.source_wanted is None:  # which the sidebar takes up, where it is drawn
+            # The sidebar takes it when it is drawn.
+            if session.source_wanted is None:
                 session.source_wanted = session.wanted.source
                 st.rerun()
             session.source = Session.source_wanted.take()
         _open(session.wanted)
         del session.wanted
-    session.came = False  # last, as a run can be broken off before
+    session.came = False  # last, as a run can be interrupted before
 
 
 def _named() -> Link:
-    """The link in the address; where it names a case, that of the case, without anything more if
-    there is none."""
+    """Return the link of the address.
+
+    If the address names a case, it is the link of the case; a link with nothing else if there is no
+    such case.
+    """
     key = st.query_params.get("case", "")
     if not key:
         return read_link()
@@ -104,9 +113,11 @@ def _named() -> Link:
 
 
 def _open(link: Link) -> None:
-    """What an address shows: its case, its question, or the first shipped case where it names
-    nothing. Of a case that cannot be opened `trouble` tells why, above what an address without one
-    shows."""
+    """Show what an address names: its case, its question, or the first shipped case.
+
+    If a case cannot be opened, `trouble` has the error, and the page shows what it shows without a
+    case.
+    """
     del session.trouble
     if link.case:
         try:
@@ -129,8 +140,10 @@ def _open(link: Link) -> None:
 
 
 def take(link: Link) -> None:
-    """Put a link's question, lanes and switches into the session; `address`, which tells that it is
-    done, last."""
+    """Copy a link's question, lanes and switches into the session.
+
+    `address` is set last, as it marks the link as done.
+    """
     _fill(link)
     del session.case
     if not link.question.strip():
@@ -161,7 +174,7 @@ def _fill(link: Link) -> None:
 
 
 def show_case(case: Case, model: bool = True) -> None:
-    """Put a saved case on the screen, with its question and lanes ready to be asked again."""
+    """Show a saved case, with its question and lanes ready to be asked again."""
     link = case_link(case)
     _fill(link)
     session.model = model and link.model
@@ -173,22 +186,22 @@ def show_case(case: Case, model: bool = True) -> None:
 
 
 def open_case(case: Case) -> None:
-    """Go to a case, in the address as on the screen, with what it was asked of chosen beside."""
+    """Go to a case, also in the address, and choose its graph or corpus."""
     session.wanted = case_link(case)
     write_link(session.wanted)
 
 
 def clear() -> None:
-    """Go to an empty question, with the lanes as they are."""
+    """Go to an empty question, and keep the lanes."""
     session.question, session.entities, session.answers, session.edits = "", [], [], []
-    session.settled = bar_state()  # nothing is asked by it
+    session.settled = bar_state()  # so that the change of the bar asks nothing
     del session.case, session.trouble
     session.address = address()
     write_link(session.address)
 
 
 def address() -> Link:
-    """The address of what is asked."""
+    """Return the link of the question, lanes and switches of the session."""
     lists = (tuple(session.entities), tuple(session.answers), tuple(session.lanes))
     return Link(
         session.question,
@@ -203,8 +216,10 @@ def address() -> Link:
 
 
 def here(on_screen: Shown | None) -> Link | None:
-    """The address of what is on the screen; None for the example of a first page, which has that of
-    the page."""
+    """Return the link of what is on the screen.
+
+    None for the example of a first page, whose address stays empty.
+    """
     if on_screen is None:
         return address()
     link = session.address
@@ -213,8 +228,10 @@ def here(on_screen: Shown | None) -> Link | None:
 
 
 def shown() -> Shown | None:
-    """What is on the screen, if anything. Raises HopscopeError where it is a case that cannot be
-    read."""
+    """Return what is on the screen, if anything.
+
+    Raises HopscopeError for a case that cannot be read.
+    """
     job = engine().jobs.get(session.job)
     if job is not None:
         return Shown(job.key, job.comparison, job)
@@ -225,8 +242,10 @@ def shown() -> Shown | None:
 
 
 def _whole(case: Case) -> Comparison:
-    """The comparison of a case; of one that ships the object that others look at now, as every
-    visit begins with one."""
+    """Return the comparison of a case.
+
+    Visitors of a shipped case share one object, as every visit begins with such a case.
+    """
     if not case.example:
         return whole(case.id)
     with _sharing:
@@ -237,8 +256,10 @@ def _whole(case: Case) -> Comparison:
 
 
 def _again() -> None:
-    """Ask again where the job of the page was cancelled as the page was left, or is no longer
-    known."""
+    """Ask again if the page's job was cancelled or is unknown.
+
+    A job is cancelled when the user leaves the page.
+    """
     if not session.job:
         return
     job = engine().jobs.get(session.job)
@@ -248,8 +269,10 @@ def _again() -> None:
 
 
 def answered_before() -> None:
-    """A button for each shipped comparison on the chosen corpus, which opens without a model;
-    nothing where there is none."""
+    """Draw a button for each shipped comparison on the chosen corpus.
+
+    They open without a model. Nothing is drawn if there is none.
+    """
     found = demo(source()) if source().is_corpus else ()
     if not found:
         return

@@ -1,5 +1,7 @@
-"""The board of the comparison on the screen, made once for all visitors who look at it: Compare and
-Present draw the same one."""
+"""Board of the comparison on the screen, shared by all visitors who look at it.
+
+The page Compare and the presentation draw the same board.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +21,16 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-# those that somebody looks at, by what is on the screen
+# Boards that are on some screen, by the key of the comparison.
 _boards: WeakValueDictionary[str, Board] = WeakValueDictionary()
 _sharing = threading.Lock()
-# seconds of a wait for news, how many of them make one look, and one while others come first
+# Seconds of one wait for news; number of waits in a run of the page, and while the question waits
+# for those of other visitors.
 SLICE, SLICES, SLICES_QUEUED = (0.2, 7, 25)
 
 
 def drawing(on_screen: Shown) -> Board:
-    """What draws this comparison, kept for the session."""
+    """Return the board of this comparison, kept in the session."""
     known = session.drawing
     if known is None or known[0] is not on_screen.comparison:
         known = session.drawing = (on_screen.comparison, _board(on_screen))
@@ -36,8 +39,10 @@ def drawing(on_screen: Shown) -> Board:
 
 
 def _board(on_screen: Shown) -> Board:
-    """A board for a comparison: that of others who look at the same one now, unless this visit has
-    places of its own for its nodes."""
+    """Return the board of a comparison, shared with other visitors.
+
+    A visit that has its own node positions gets its own board.
+    """
     earlier = _earlier(on_screen)
     if earlier is not None:
         return Board(on_screen.comparison, earlier)
@@ -49,8 +54,10 @@ def _board(on_screen: Shown) -> Board:
 
 
 def _earlier(on_screen: Shown) -> Board | None:
-    """What drew the same question with other edits, whose places are taken over; None where that is
-    not here."""
+    """Return the board of the same question with other edits.
+
+    Its node positions are kept. None if there is no such board.
+    """
     now = on_screen.comparison.ask
     if session.drawing is not None:
         before = session.drawing[0].ask
@@ -69,8 +76,11 @@ def _earlier(on_screen: Shown) -> Board | None:
 
 
 def drawable(on_screen: Shown | None) -> Shown | None:
-    """What is on the screen; None, and why is said, where it is a case whose file holds what no run
-    could give."""
+    """Return what is on the screen, if it can be drawn.
+
+    A case may not be drawable. Then an error is shown and None is returned. The file of a case may
+    have data that no run could make.
+    """
     if on_screen is not None and on_screen.case is not None:
         try:
             payload(on_screen)
@@ -81,7 +91,7 @@ def drawable(on_screen: Shown | None) -> Shown | None:
 
 
 def payload(on_screen: Shown) -> dict[str, Any]:
-    """What the board draws; made anew only where something has changed."""
+    """Return the data of the board, made again only if something has changed."""
     version = on_screen.job.version if on_screen.job is not None else 0
     if session.sent[:2] != (on_screen.key, version):
         session.sent = (on_screen.key, version, drawing(on_screen).at(version))
@@ -89,8 +99,10 @@ def payload(on_screen: Shown) -> dict[str, Any]:
 
 
 def with_wait(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
-    """The board's data with how many comparisons of others come before this one, on each of its
-    lanes; as it is once it has begun."""
+    """Return the board's data with the number of other visitors' questions that come first.
+
+    The text is shown on each waiting lane. Once the comparison runs, the data stays as it is.
+    """
     wait = engine().wait(on_screen.job) if on_screen.job is not None else None
     if wait is None or not wait.others:
         return drawn
@@ -110,14 +122,15 @@ def with_wait(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
 
 
 def news(on_screen: Shown) -> None:
-    """Wait a moment, after drawing, for something to draw anew, so that a screen on which nothing
-    happens asks seldom.
+    """Wait a moment after drawing until there is something new to draw.
 
-    Before drawing it would be seen: Streamlit pales what a run has not drawn after half a second.
+    A screen without news thus causes few runs. The wait is not before the drawing, as Streamlit
+    fades what a run has not drawn within half a second.
     """
     wait = engine().wait(on_screen.job) if on_screen.job is not None else None
     for _ in range(SLICES_QUEUED if wait is not None and wait.others else SLICES):
-        sent = session.sent  # also where Streamlit breaks off for what the person does meanwhile
+        # Streamlit may also interrupt the run here, when the user does something.
+        sent = session.sent
         if (
             on_screen.job is None
             or sent[0] != on_screen.key

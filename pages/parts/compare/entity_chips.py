@@ -1,8 +1,7 @@
-"""Where a question starts from, and its right answers: names to remove, and inputs that complete
-while one types.
+"""Chips of the question entities and the known answers, with inputs that complete names.
 
-Drawn by assets/entities. What the rest of the page reads are the lists of names `session.entities`
-and `.answers`.
+The browser code is assets/entities. The rest of the page reads the lists of names
+`session.entities` and `session.answers`.
 """
 
 from __future__ import annotations
@@ -22,20 +21,21 @@ from pages.parts.shared.text import many
 from pages.parts.shared.wording import tr
 
 LISTS = {"entities": Session.entities, "answers": Session.answers}
-SUGGESTED, NOTED = 8, 20  # names suggested, and names of a list that get a word on them
-TYPED, LONGEST = 200, 2_000  # letters
+SUGGESTED, NOTED = 8, 20  # names that are suggested; names of a list that get a description
+TYPED, LONGEST = 200, 2_000  # most characters of a search text, of a name or a question
 
 
 def chips(graph: Any) -> None:
-    """Draw the entities that the search starts from and the known answers; both can be changed.
+    """Draw the question entities and the known answers, both editable.
 
-    `graph` may be the part of one that a saved case holds: the whole is opened when somebody types.
+    `graph` may be the part of a graph that a saved case has. The whole graph is opened when the
+    user types.
     """
 
     @st.fragment
     def draw() -> None:
         whole = opened_graph() or (whole_graph() if session.chips_query else graph)
-        # of a database that is asked live what was fetched
+        # Of a live database, only the fetched part can be searched.
         known = graph if whole.live is not None else whole
         component("entities")(
             key=Session.entitychips.name, data=_data(known), on_said_change=lambda: _changed(known)
@@ -47,7 +47,7 @@ def chips(graph: Any) -> None:
 
 
 def _data(graph: Any) -> dict[str, Any]:
-    """What is drawn: see the head of entities.js."""
+    """Return the data of the component, which entities.js describes at its top."""
     who, done = session.chips_done
     return {
         **{into: _listed(graph, key.value) for into, key in LISTS.items()},
@@ -60,8 +60,10 @@ def _data(graph: Any) -> dict[str, Any]:
 
 
 def _suggestions(graph: Any, into: str, text: str) -> dict[str, Any]:
-    """The best names for what is typed, each with a word on it; those that are in the list already
-    are left out."""
+    """Return the best completions of a text, each with a description.
+
+    Names that are in the list already are left out.
+    """
     there = set(LISTS[into].value)
     found = [
         (graph.node_name(node), node)
@@ -76,8 +78,7 @@ def _suggestions(graph: Any, into: str, text: str) -> dict[str, Any]:
 
 
 def _meant(graph: Any) -> list[dict[str, Any]]:
-    """What the question's names were taken for and what they may mean instead, where that is not
-    certain."""
+    """Return the entities linked to uncertain names in the question, with alternatives."""
     text, entities, readings = " ".join(session.question.split()), session.entities, []
     for link in _links(graph, text) if text and entities and len(text) <= LONGEST else ():
         called = graph.names((link.mention.node, *link.others))
@@ -97,12 +98,12 @@ def _meant(graph: Any) -> list[dict[str, Any]]:
 
 
 def _links(graph: Any, text: str) -> list[Any]:
-    """The links of a question, kept while it stays."""
+    """Return the entity links of a question, computed once per question."""
     return Session.chips_links.of((graph.digest, text), lambda: names(graph).links(text))
 
 
 def _listed(graph: Any, listed: list[str]) -> list[dict[str, str]]:
-    """The names of a list; the first of them with a word on each."""
+    """Return the names of a list; the first `NOTED` have a description."""
     return [
         _named(graph, name) if at < NOTED else {"name": name, "note": ""}
         for at, name in enumerate(listed)
@@ -114,7 +115,10 @@ def _named(graph: Any, name: str) -> dict[str, str]:
 
 
 def _note(graph: Any, name: str) -> str:
-    """A word on a named entity; empty where the graph does not have it."""
+    """Return a short description of a named entity.
+
+    If the graph does not have it, it is a note on that.
+    """
     nodes = names(graph).exact(name)
     if nodes:
         return described(graph, max(nodes, key=lambda node: (graph.degree(node), -node)))
@@ -122,8 +126,10 @@ def _note(graph: Any, name: str) -> str:
 
 
 def _changed(graph: Any) -> None:
-    """Do what the browser asks: edits that were not done yet, and what suggestions are wanted
-    for."""
+    """Apply the new edits of the browser.
+
+    The text for which it wants suggestions is stored.
+    """
     message = session.entitychips.get("said") or {}
     query = message.get("query")
     edits, session.chips_done = new_edits(message, session.chips_done)
@@ -143,7 +149,7 @@ def _changed(graph: Any) -> None:
 
 
 def _edit(graph: Any, into: str, what: str, name: str, instead: str) -> None:
-    """One change of a list of names."""
+    """Apply one change to a list of names."""
     known = list(LISTS[into].value)
     name = name if name in known else _written(graph, name)
     if what == "remove":
@@ -157,7 +163,7 @@ def _edit(graph: Any, into: str, what: str, name: str, instead: str) -> None:
 
 
 def _written(graph: Any, name: str) -> str:
-    """The name as the graph writes it, where it knows it."""
+    """Return the name as the graph spells it, if the graph has it."""
     nodes = names(graph).exact(name)
     return (
         graph.node_name(max(nodes, key=lambda node: (graph.degree(node), -node))) if nodes else name

@@ -1,5 +1,4 @@
-"""What the answer of a lane's language model rests on: measured on a press, with its cost said
-before."""
+"""Measurement of what the answers of a lane rest on, started by a click that shows the cost."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from pages.parts.compare.asked import Shown
 from pages.parts.shared.session import engine
 from pages.parts.shared.wording import tr
 
-MEASURE, STOP = "influence", "influence-stop"  # what the buttons of a lane ask for
+MEASURE, STOP = "influence", "influence-stop"  # actions of a lane's buttons
 LABELS = {
     True: tr("Measure what the model's answer rests on"),
     False: tr("Measure what its answer rests on"),
@@ -24,8 +23,10 @@ LABELS = {
 
 
 def press_measure(on_screen: Shown, place: int, what: str) -> None:
-    """Begin to measure a lane's answer in the background, or stop that. Raises NotAllowed where
-    somebody else began it."""
+    """Start to measure a lane's answers in the background, or stop that.
+
+    Raises NotAllowed if another person started the measurement.
+    """
     lane = on_screen.comparison.lanes[place]
     known = _job(on_screen, lane)
     if what == STOP:
@@ -38,9 +39,11 @@ def press_measure(on_screen: Shown, place: int, what: str) -> None:
 
 
 def _missing(on_screen: Shown, lane: Lane) -> list[bool]:
-    """Which of a lane's answers can be measured and are not: of the reader (False), which is
-    measured by itself once the lanes have ended unless the machine was busy; of the language model
-    (True)."""
+    """Return which of a lane's answers can be measured and are not.
+
+    False stands for the reader's answer. It is measured without a click once all lanes have ended,
+    unless the machine was busy. True stands for the language model's answer.
+    """
     comparison, done = on_screen.comparison, {one.by_model for one in lane.influences}
     asked = [
         *(
@@ -78,15 +81,17 @@ def _measure(
 
 
 def measuring(on_screen: Shown) -> list[Job | None]:
-    """The jobs that measure lanes on the screen."""
+    """Return the jobs that measure lanes on the screen."""
     if on_screen.job is not None:
         return [_job(on_screen, lane) for lane in on_screen.comparison.lanes]
     return []
 
 
 def with_measuring(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
-    """The board's data with what can be measured of each lane, or how far it is; as it is for a
-    case."""
+    """Return the board's data with the measurement of each lane.
+
+    It is offered or running. For a case it stays as it is.
+    """
     if on_screen.job is None:
         return drawn
     return {

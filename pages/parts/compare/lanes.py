@@ -1,5 +1,4 @@
-"""The lanes: which methods they run, and the dialog that changes one of them: another method, or
-other steps of its line."""
+"""Methods of the lanes, and the dialog that changes a lane's method or its steps."""
 
 from __future__ import annotations
 
@@ -30,12 +29,15 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 VIEWS = {"change": tr("Another method"), "step": tr("Its steps")}
-NEW_VIEWS = {"change": tr("A method"), "step": tr("A line of your own")}  # of a lane that is added
+# Labels in the dialog of a new lane.
+NEW_VIEWS = {"change": tr("A method"), "step": tr("A line of your own")}
 
 
 def fitting(known: Mapping[str, Instance]) -> dict[str, Instance]:
-    """The instances that can be run on what is chosen: lines on documents for a corpus, and those
-    that need no graph for both."""
+    """Return the methods that can be run on the chosen graph or corpus.
+
+    Methods that need no graph fit both.
+    """
     on = source()
     return {key: one for key, one in known.items() if one.is_for(on) or _graphless(one)}
 
@@ -46,7 +48,10 @@ def _graphless(one: Instance) -> bool:
 
 
 def settle_lanes() -> None:
-    """The lanes of graphs and those of corpora are kept apart: another kind chosen brings its own back."""
+    """Restore the lanes of the chosen kind of source when the kind has changed.
+
+    Graphs and corpora have their own lanes.
+    """
     on, before = source(), session.lanes_for
     kind = on.kind
     if before != kind:
@@ -56,7 +61,10 @@ def settle_lanes() -> None:
 
 
 def chosen(known: Mapping[str, Instance]) -> list[Instance]:
-    """The instances of the lanes. A lane that cannot be read says why and is left out."""
+    """Return the methods of the lanes.
+
+    A lane that cannot be read shows its error and is left out.
+    """
     found = []
     for spec in session.lanes:
         with shown_errors():
@@ -66,8 +74,10 @@ def chosen(known: Mapping[str, Instance]) -> list[Instance]:
 
 
 def act(lane: int, do: str) -> None:
-    """What a person pressed on a lane's head: `change`, `step`, `add` open the dialog, `remove`
-    takes the lane away."""
+    """Handle a click on a lane's head.
+
+    `change`, `step` and `add` open the dialog; `remove` removes the lane.
+    """
     lanes = session.lanes
     if do == "remove" and len(lanes) > 1 and 0 <= lane < len(lanes):
         changed(lanes[:lane] + lanes[lane + 1 :])
@@ -78,8 +88,10 @@ def act(lane: int, do: str) -> None:
 
 
 def dialog(known: Mapping[str, Instance], comparison: Comparison | None = None) -> None:
-    """Draw the dialog of the lane that is being changed, if any; it stays open while the screen
-    behind it is drawn anew. `comparison` is what is on the screen."""
+    """Draw the dialog of the lane that is being changed, if there is one.
+
+    It stays open while the page behind it is drawn again. `comparison` is what is on the screen.
+    """
     if session.choosing is None:
         return
     lane, do = session.choosing
@@ -125,8 +137,10 @@ def _method(lane: int, known: Mapping[str, Instance]) -> None:
 
 
 def _steps(lane: int, comparison: Comparison | None) -> None:
-    """The lane's line as bricks, with what came of each in the question on the screen, and what is
-    done with the changed line."""
+    """Draw the operators of the lane's line with their results.
+
+    Buttons run the changed line.
+    """
     instance, before = None, Line()
     if lane < len(session.lanes):
         known = instances()
@@ -149,7 +163,10 @@ def _steps(lane: int, comparison: Comparison | None) -> None:
 
 
 def _about(instance: Instance) -> None:
-    """Where the method comes from, and how it was read where its source leaves something open."""
+    """Draw the source of the method.
+
+    It names the choices that the source leaves open.
+    """
     heading = " · ".join(filter(None, (tr(instance.label), instance.number)))
     st.markdown(f"**{plain(heading)}**")
     for text in (instance.paper, instance.notes):
@@ -160,7 +177,10 @@ def _about(instance: Instance) -> None:
 def _outcomes(
     comparison: Comparison | None, bench: Bench, instance: Instance | None
 ) -> tuple[dict, list]:
-    """What came of the lane's steps where it was run on the question on the screen."""
+    """Return the results of the lane's steps.
+
+    There are some only if its line was run on the question on the screen.
+    """
     line = None if instance is None else repr(instance.line)
     lanes = comparison.lanes if comparison is not None else ()
     ran = next(
@@ -172,8 +192,10 @@ def _outcomes(
 
 
 def _take(lane: int, line: Line | None, before: Line) -> None:
-    """How the changed line differs, what it lacks here, and the buttons that run it in this lane or
-    in one beside."""
+    """Draw the difference of the changed line, and buttons to run it.
+
+    What the line lacks is shown too. It runs in this lane or in a new one.
+    """
     adding, full = lane >= len(session.lanes), len(session.lanes) >= MOST_LANES
     words = "" if line is None else change_words(before, line)
     idle = line is None or not words
@@ -186,7 +208,8 @@ def _take(lane: int, line: Line | None, before: Line) -> None:
         st.caption(
             plain(words)
             or tr(
-                "Nothing is changed yet. Choose a brick to set it, or to put another step in its place."
+                "Nothing is changed yet. Choose a brick to set it, or to put another step in its "
+                "place."
             )
         )
         for text in missing(line, engine().models, session.model):
@@ -212,7 +235,10 @@ def _take(lane: int, line: Line | None, before: Line) -> None:
 
 
 def _use(lane: int, spec: str, beside: bool = False) -> None:
-    """Put a line in the lane, or in a new one behind it, and ask."""
+    """Put a line into the lane, and ask the question.
+
+    With `beside` it gets a new lane after this one.
+    """
     insert(lane, spec) if beside else _replace(lane, spec)
     del session.lane_bench
     _close()
@@ -220,15 +246,19 @@ def _use(lane: int, spec: str, beside: bool = False) -> None:
 
 
 def changed(lanes: list[str]) -> None:
-    """Take other lanes and ask; what is on the screen is taken over (`edited`), so that only those
-    run that are new."""
+    """Set other lanes and ask.
+
+    Finished lanes are reused, so that only new ones run.
+    """
     session.lanes, session.edited = lanes, True
     session.submit()
 
 
 def insert(lane: int, spec: str) -> None:
-    """Put a line in a new lane behind this one and ask; where a lane runs it already, or there is
-    no room, that is said instead."""
+    """Put a line into a new lane after this one and ask.
+
+    If a lane runs it already, or there is no room, a message says so instead.
+    """
     lanes, there = session.lanes, running(spec)
     if there is not None:
         st.toast(plain(tr("Lane {there} does this already.", there=there + 1)), duration="long")
@@ -247,8 +277,10 @@ def insert(lane: int, spec: str) -> None:
 
 
 def running(spec: str) -> int | None:
-    """The place of the lane that runs this line, given by its canonical text; None where none
-    does."""
+    """Return the index of the lane that runs this line; None if none does.
+
+    `spec` is the canonical text of the line.
+    """
     known = instances()
     for place, lane in enumerate(session.lanes):
         try:
@@ -261,8 +293,10 @@ def running(spec: str) -> int | None:
 
 
 def try_beside(spec: str, changed_line: str, or_in_place: bool = False) -> None:
-    """Put a changed line beside the lane that runs `spec`; with `or_in_place` into that lane where
-    there is no room for another."""
+    """Put a changed line into a new lane after the lane that runs `spec`.
+
+    With `or_in_place` it replaces that lane if there is no room for another one.
+    """
     lanes = session.lanes
     lane = lanes.index(spec) if spec in lanes else len(lanes) - 1
     if or_in_place and len(lanes) >= MOST_LANES and running(changed_line) is None:

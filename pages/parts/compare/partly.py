@@ -1,5 +1,7 @@
-"""Lanes that searched a part of the vectors, or lack a graph: how far what is missing is, and asking
-again, by itself once it is all there."""
+"""Lanes that searched only some of the vectors, or lack a graph.
+
+The page shows the progress of the missing work, and asks again once it is done.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,10 @@ from pages.parts.texts.building import card
 
 
 def partly(on_screen: Shown) -> None:
-    """Draw which lanes searched how much, how far the vectors are now, and a button that asks
-    again; nothing where all was searched."""
+    """Draw which lanes searched only a part, and how far encoding is.
+
+    A button asks again. Nothing is drawn if everything was searched.
+    """
     if on_screen.job is None or not on_screen.job.ended:
         return
     lanes = [lane for lane in on_screen.comparison.lanes if lane.state.partly]
@@ -58,22 +62,27 @@ def partly(on_screen: Shown) -> None:
             )
         if any(not job.ended for job in jobs.values()):
             caption(
-                "Once all are encoded the question is asked again by itself; until then “Search again” searches what has come since."
+                "Once all are encoded the question is asked again by itself; until then “Search "
+                "again” searches what has come since."
             )
         else:
             caption(
-                "Nothing is being encoded now: asking again searches all that is there, and encodes what is missing."
+                "Nothing is being encoded now: asking again searches all that is there, and "
+                "encodes what is missing."
             )
 
 
 def _jobs(digest: str) -> list[Job]:
-    """The jobs that make vectors of a graph."""
+    """Return the jobs that encode vectors of a graph."""
     return engine().preparing.of(f"index-{digest}-vectors-")
 
 
 def _all_there(on_screen: Shown, jobs: Mapping[str, Job]) -> bool:
-    """Whether all vectors that were being made while this was on the screen are made now; once for
-    each, and not while the question in the bar is being changed."""
+    """Return whether all awaited vectors are made.
+
+    These are the vectors that were being made while this was on the screen. It is True once for
+    each comparison, and not while the question in the bar is being edited.
+    """
     asked = on_screen.comparison.ask.question.text
     before = session.encoded_for[1] if session.encoded_for[0] == on_screen.key else frozenset()
     session.encoded_for = (
@@ -92,14 +101,14 @@ def _all_there(on_screen: Shown, jobs: Mapping[str, Job]) -> bool:
 
 
 def _again() -> None:
-    """Ask again; what the other lanes found is taken over."""
+    """Ask again; the results of the other lanes are reused."""
     session.submitted = session.edited = True
 
 
 def unbuilt(on_screen: Shown) -> None:
-    """Draw the graphs that failed lanes lack, below a sentence, each with what building it costs.
+    """Draw the graphs that failed lanes lack, each with the cost of building it.
 
-    Once some of them are built, here or anywhere, and none is at work, the question is asked again.
+    Once some of them are built, by anybody, and none is being built, the question is asked again.
     """
     corpus = on_screen.comparison.ask.source.corpus
     if on_screen.job is None or not on_screen.job.ended or corpus is None:
@@ -123,7 +132,7 @@ def unbuilt(on_screen: Shown) -> None:
 
 
 def _lacked(comparison: Comparison, corpus: Corpus) -> list[Build]:
-    """The builds of a corpus that failed lanes stand on and that are not built."""
+    """Return the missing builds that failed lanes need."""
     specs = [build_of(lane.line) for lane in comparison.lanes if lane.status == FAILED]
     wanted = dict.fromkeys(build_for(corpus, spec) for spec in specs if spec is not None)
     return [one for one in wanted if not status(corpus, one).serves]

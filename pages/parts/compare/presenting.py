@@ -1,5 +1,4 @@
-"""Present: one comparison on one screen, without controls; arrow keys go through a list of
-cases."""
+"""Presentation: one comparison on the screen without controls, and arrow keys to other cases."""
 
 from __future__ import annotations
 
@@ -24,23 +23,25 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-# What is around the lanes goes away, and the lanes take the whole screen.
+# Everything around the lanes is hidden, and the lanes fill the screen.
 SCREEN = """<style>
-[data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] { display: none !important; }
-[data-testid="stMainBlockContainer"] { padding: 14px 24px 8px !important; max-width: none !important; }
+[data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] { \
+display: none !important; }
+[data-testid="stMainBlockContainer"] { padding: 14px 24px 8px !important; max-width: none \
+!important; }
 </style>"""
 
 
 def presenting() -> bool:
-    """Whether the address asks for the presentation."""
+    """Return whether the address asks for the presentation."""
     return st.query_params.get("present") == "1"
 
 
 def present(repair: Callable[[Comparison, int], None]) -> None:
-    """Draw the presented screen: the case that the address names, else what Compare has on its
-    screen, else the first case.
+    """Draw the presentation.
 
-    `repair` is called with the comparison and the number of the lane whose repair was pressed.
+    It shows the case of the address, else the comparison of the page, else the first case. `repair`
+    is called with the comparison and the index of the lane whose repair was clicked.
     """
     st.html(SCREEN)
     listed = session.present_cases or [case.id for case in demo(source())]
@@ -64,7 +65,10 @@ def present(repair: Callable[[Comparison, int], None]) -> None:
 
 
 def leave() -> None:
-    """Back to the screen with its controls, and with the case that was presented."""
+    """Go back to the page with its controls.
+
+    The case that was presented stays on the screen.
+    """
     if session.case is not None:
         open_case(session.case)
         return
@@ -73,8 +77,10 @@ def leave() -> None:
 
 
 def _places(at: str, listed: list[str], asked: bool) -> list[str]:
-    """Ids of the cases that the keys go through: the question of the address first, which has
-    none."""
+    """Return the ids of the cases that the keys go through.
+
+    The question of the address comes first and has an empty id.
+    """
     places = ["", *listed] if asked or not at else listed
     return places if at in places else [at, *places]
 
@@ -87,7 +93,7 @@ def _first(listed: list[str]) -> Shown | None:
 
 
 def _head(on_screen: Shown, places: list[str], at: int) -> None:
-    """The question, and the way through the cases."""
+    """Draw the question and the controls to go to other cases."""
     question = on_screen.comparison.ask.question
     data = {
         "question": question.text,
@@ -112,7 +118,10 @@ def _head(on_screen: Shown, places: list[str], at: int) -> None:
 
 
 def _go(case: str) -> None:
-    """To another case of the list; to the question of the address where none is named."""
+    """Go to another case of the list.
+
+    An empty id goes to the question of the address.
+    """
     if case:
         st.query_params["show"] = case
     else:
@@ -122,7 +131,7 @@ def _go(case: str) -> None:
 
 
 def _lanes(on_screen: Shown, repair: Callable[[Comparison, int], None]) -> None:
-    """The lanes; followed while their job runs."""
+    """Draw the lanes, and update them while their job runs."""
     job = on_screen.job
     running = job is not None and (not job.ended or on_screen.comparison.repairing)
 
@@ -147,7 +156,7 @@ def _lanes(on_screen: Shown, repair: Callable[[Comparison, int], None]) -> None:
 
 
 def offer(found: list[Case]) -> None:
-    """A button that presents these cases one after the other."""
+    """Draw a button that presents these cases one after the other."""
 
     def begin() -> None:
         session.present_cases = [case.id for case in found]

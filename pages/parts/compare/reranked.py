@@ -1,5 +1,6 @@
-"""Alpha and beta of FastInsight's lanes as sliders: the order of documents with other settings,
-without a model."""
+"""Sliders for alpha and beta of FastInsight's lanes, which rank the documents again without a
+model.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +27,19 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import noun, tr
 
-FIRST, GOLD = 10, 4  # documents that are listed
+FIRST, GOLD = 10, 4  # documents, and moved gold documents, that are listed
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a line of FastInsight was asked with: how it re-ranks and grows, until how many are
-    read, and how many it hands on."""
+    """Settings of a FastInsight line.
+
+    Attributes
+    ----------
+    rerank, expand : its operators for re-ranking and for expansion.
+    budget : nodes that are read at most.
+    keep : documents that are passed on.
+    """
 
     rerank: GraphRerank
     expand: ExpandNodes
@@ -42,8 +49,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class Row:
-    """A document in the new order: its place, its place as asked (None where it was not found
-    then), and whether it is gold."""
+    """A document in the new ranking.
+
+    Attributes
+    ----------
+    place : its new rank, from 1.
+    was : its rank in the lane; None if the lane did not find it.
+    gold : whether it is a gold document.
+    """
 
     place: int
     was: int | None
@@ -52,8 +65,10 @@ class Row:
 
 
 def settings(lane: Lane) -> Settings | None:
-    """The settings of a lane that can be run again from what its re-ranker said; None of any
-    other."""
+    """Return the settings of a lane that can be ranked again.
+
+    It needs the saved output of the lane's reranker. None for any other lane.
+    """
     state = lane.state
     loop = next((one for one in lane.instance.line if isinstance(one, Loop)), None)
     if (
@@ -81,12 +96,15 @@ def settings(lane: Lane) -> Settings | None:
 def again(
     lane: Lane, models: Models, asked: Settings, alpha: float, beta: float
 ) -> tuple[list[Row], int]:
-    """The documents that these settings rank, the best first, and how many they would read that
-    were not read."""
+    """Return the documents ranked with these settings.
+
+    The number of unread documents that they would need is returned too.
+    """
     graph, state = lane.graph, lane.state
     assert state.hidden is not None and state.vector is not None and state.nodes is not None
     frames = next(step.frames for step in state.trace if step.operator == "Loop")
-    start = state.hidden.nodes[: len(frames[0].ranking)]  # read first, in the order of the search
+    # The nodes that were read first, in the order of the first search.
+    start = state.hidden.nodes[: len(frames[0].ranking)]
     index = vector_index(graph, models.encoder(asked.expand.encoder), "nodes")
     similar = likeness(graph, index, state.vector)
     found = replayed(
@@ -109,8 +127,10 @@ def again(
 
 
 def with_settings(line: Line, alpha: float, beta: float) -> Line:
-    """The line with this alpha wherever it re-ranks along links, and this beta wherever it takes
-    neighbours."""
+    """Return the line with other values of alpha and beta.
+
+    Alpha is set in every re-ranking along links, and beta in every expansion to neighbours.
+    """
 
     def changed(operator: Operator) -> Operator:
         if isinstance(operator, GraphRerank):
@@ -125,7 +145,7 @@ def with_settings(line: Line, alpha: float, beta: float) -> Line:
 
 
 def rerank(comparison: Comparison) -> None:
-    """The sliders behind a button, where a lane has what they need."""
+    """Draw the sliders behind a button, if a lane supports them."""
     lanes = [(lane, asked) for lane in comparison.lanes if (asked := settings(lane)) is not None]
     if lanes:
         with st.popover(tr("Alpha, beta"), icon=":material/tune:", key="rerank"):
@@ -157,7 +177,8 @@ def _sliders(comparison: Comparison, lanes: list[tuple[Lane, Settings]]) -> None
         help=about,
     )
     about = tr(
-        "How much the position of a neighbour in the graph counts; its likeness to the question counts once."
+        "How much the position of a neighbour in the graph counts; its likeness to the question "
+        "counts once."
     )
     beta = st.slider(
         tr("Structure (beta)"),
@@ -190,7 +211,10 @@ def _row(row: Row) -> str:
 
 
 def _gold(rows: list[Row], keep: int) -> str:
-    """How many gold documents are handed on now and as asked, and which of the others moved."""
+    """Return how many gold documents are passed on, and which moved.
+
+    The number is given for these settings and for the lane.
+    """
     gold = [row for row in rows if row.gold]
     if not gold:
         return ""
@@ -218,7 +242,8 @@ def _beyond_budget(count: int) -> str:
     was = noun(count, "was", "were")
     if count:
         return tr(
-            "{neighbours} {was} passed over, as the re-ranker has not read them; a lane of its own reads what it needs.",
+            "{neighbours} {was} passed over, as the re-ranker has not read them; a lane of its "
+            "own reads what it needs.",
             neighbours=many(count, "neighbour"),
             was=was,
         )

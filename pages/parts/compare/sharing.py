@@ -1,4 +1,4 @@
-"""Share, save and present what is on the screen."""
+"""Buttons that share, save and present the comparison on the screen."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ from pages.parts.shared.wording import tr
 
 
 def share(on_screen: Shown, drawing: Board) -> None:
-    """The permalink, the downloads, saving, and the way to present; whatever stage the lanes are
-    at."""
+    """Draw the permalink, the downloads, the save form and the button to present.
+
+    The lanes may still be running.
+    """
     with st.popover(tr("Share")):
         case = on_screen.case
         if case is not None:
@@ -49,8 +51,13 @@ def _present(on_screen: Shown) -> None:
 
 
 def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None:
-    """A popover that keeps the comparison with notes and tags; `link` are the query parameters that
-    ask it again."""
+    """Draw the form that saves the comparison with notes and tags.
+
+    Parameters
+    ----------
+    key : key of the comparison.
+    link : query parameters that ask the same question again.
+    """
     with st.popover(tr("Save")):
         if session.saved_case[0] == key and _there(session.saved_case[1]):
             caption("Saved. It opens without the graph and without any model.")
@@ -88,7 +95,7 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
 
 
 def _there(case: str) -> bool:
-    """Whether a case was not deleted since."""
+    """Return whether a case still exists."""
     try:
         return bool(get(case))
     except HopscopeError:

@@ -1,5 +1,7 @@
-"""Take something away and ask again: what was taken, undone one by one, and each lane beside what
-it answered before."""
+"""Edits of the asked graph: an item is removed, renamed or merged, and the question asked again.
+
+Each edit can be undone, and each lane is compared with its answer before the edits.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-# what a node's panel asks for; the first of a path as well
+# Actions of a node's panel; a path has the first one too.
 WITHOUT, RENAME, MERGE = ("without", "rename", "merge")
 WAYS = (WITHOUT, RENAME, MERGE)
 
@@ -31,8 +33,15 @@ WAYS = (WITHOUT, RENAME, MERGE)
 def change(
     comparison: Comparison, pressed: Mapping[str, Any], paths: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Ask again without the node, passage or path whose button was pressed, or with the node
-    renamed or merged; `paths` are those of the board."""
+    """Ask again with a clicked item removed, renamed or merged.
+
+    The item is a node, a passage or a path. Only nodes can be renamed or merged.
+
+    Parameters
+    ----------
+    pressed : the click on the board.
+    paths : the paths of the board by key.
+    """
     try:
         if pressed["to"] in (RENAME, MERGE):
             found = [_renamed(comparison, pressed)]
@@ -55,8 +64,11 @@ def change(
 
 
 def _of_node(comparison: Comparison, node: Any) -> Edit:
-    """The edit that takes a node of the board away: of triples by its id, of documents by its kind and name. Raises BadInput for a summary
-    and a community, which come from passages."""
+    """Return the edit that removes a node of the board.
+
+    A node of triples is given by its id, one of documents by its kind and name. Raises BadInput for
+    a summary or a community, which are made from passages.
+    """
     if not comparison.ask.source.is_corpus:
         return Edit("node", (comparison.graph.node_name(int(node)),))
     kind, _, name = str(node).partition(" ")
@@ -74,12 +86,15 @@ def _of_node(comparison: Comparison, node: Any) -> Edit:
 
 
 class Refused(BadInput):
-    """Why a node cannot be renamed or merged as asked, in a sentence."""
+    """A rename or merge that is not possible, with the reason in a sentence."""
 
 
 def _renamed(comparison: Comparison, pressed: Mapping[str, Any]) -> Edit:
-    """The edit that renames a node, or merges it into another that was clicked or whose name was
-    typed. Raises Refused, and BadInput for what has no name of its own."""
+    """Return the edit that renames a node, or merges it into another one.
+
+    The other node was clicked, or its name was typed. Raises Refused, and BadInput for an item
+    without a name.
+    """
     (name,) = _entity(comparison, pressed["node"]).names
     if "other" in pressed:
         other = _entity(comparison, pressed["other"]).names[0]
@@ -91,7 +106,8 @@ def _renamed(comparison: Comparison, pressed: Mapping[str, Any]) -> Edit:
     if pressed["to"] == MERGE and not there:
         raise Refused(
             tr(
-                "No node is called “{other}” here. Click the one that it is merged into, or type its name as it is written.",
+                "No node is called “{other}” here. Click the one that it is merged into, or type "
+                "its name as it is written.",
                 other=other,
             )
         )
@@ -103,7 +119,7 @@ def _renamed(comparison: Comparison, pressed: Mapping[str, Any]) -> Edit:
 
 
 def _entity(comparison: Comparison, node: Any) -> Edit:
-    """The edit that takes an entity of the board away. Raises Refused for a passage."""
+    """Return the edit that removes an entity of the board. Raises Refused for a passage."""
     edit = _of_node(comparison, node)
     if edit.kind != "node":
         raise Refused(tr("Only entities are renamed and merged, and this is a passage."))
@@ -111,8 +127,10 @@ def _entity(comparison: Comparison, node: Any) -> Edit:
 
 
 def _of_path(path: Mapping[str, Any]) -> list[Edit]:
-    """The edits that take the triples of a path away, whose `steps` are titles of nodes and
-    relations by turns."""
+    """Return the edits that remove the triples of a path.
+
+    The `steps` of a path are titles of nodes and relations in turn.
+    """
     relations, names, found = path["steps"][1::2], path.get("names", path["steps"][::2]), []
     for relation, start, end, forward in zip(relations, names, names[1:], path["forward"]):
         found.append(Edit("edge", (start, relation, end) if forward else (end, relation, start)))
@@ -120,7 +138,7 @@ def _of_path(path: Mapping[str, Any]) -> list[Edit]:
 
 
 def changes() -> None:
-    """What is taken away, merged or renamed, each with a button that undoes it."""
+    """Draw the edits, each with a button that undoes it."""
     edits: Sequence[Edit] = session.edits
     if not edits:
         return
@@ -145,14 +163,19 @@ def _put_back(*edits: Edit) -> None:
 
 
 def before_job() -> Job | None:
-    """The job of the same question with nothing taken away; None where nothing is."""
+    """Return the job of the same question without edits.
+
+    None if there are no edits.
+    """
     return engine().jobs.get(session.before) if session.edits else None
 
 
 def with_before(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
-    """The board's data with what each lane said before beside what it says, and a sentence for all
-    once all have ended; as it is where nothing was edited here. The lanes hold it from then on, so
-    that it is saved with them."""
+    """Return the board's data with each lane's answer before the edits.
+
+    Once all lanes have ended, it has a sentence for all of them. Without edits it stays as it is.
+    The lanes store the comparison, so that it is saved with them.
+    """
     job, now = before_job(), on_screen.comparison
     if job is None or on_screen.job is None or not now.ask.source.edits:
         return drawn
@@ -168,5 +191,5 @@ def with_before(drawn: dict[str, Any], on_screen: Shown) -> dict[str, Any]:
 
 
 def running(jobs: Iterable[Job | None]) -> bool:
-    """Whether any of the jobs is at work."""
+    """Return whether any of the jobs is running."""
     return any(job is not None and not job.ended for job in jobs)

@@ -1,1 +1,1 @@
-"""Evaluations and the search for a method."""
+"""Parts of the page Evaluate: evaluations, and the search for a method."""

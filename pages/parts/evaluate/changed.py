@@ -1,5 +1,7 @@
-"""What changes from one method to another: the questions as bands between the stages that lose
-them; a pressed band lists its own."""
+"""Changes from one method to another: questions as bands between the stages that lose them.
+
+A click on a band lists its questions.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,12 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-MAX_LISTED = 20  # questions of a band that are listed before all are asked for
-MAX_READ = 100  # questions of a band whose causes are read
+MAX_LISTED = 20  # questions of a band that are listed until the user asks for all
+MAX_READ = 100  # questions of a band whose causes are determined
 COUNTS_AS_RIGHT = {
     PASSAGES: tr(
-        "A question counts as right where all its gold passages come through, into the prompt where one is written."
+        "A question counts as right where all its gold passages come through, into the prompt "
+        "where one is written."
     ),
     READER: tr("A question counts as right where the graph reader names a known answer first."),
 }
@@ -38,8 +41,10 @@ BY_ANSWER = tr("A question counts as right where the answer holds a known answer
 
 
 def what_changed(results: Summary) -> None:
-    """Draw the tab: the two methods, the picture, and the questions of the band that was
-    pressed."""
+    """Draw the tab.
+
+    It has two methods to choose, the picture, and the questions of the open band.
+    """
     names, run = titles(results.run), results.run
     if len(names) < 2:
         caption("There is one method only; what changes is drawn between two.")
@@ -145,7 +150,10 @@ def _title(band: Band, found: Flow, names: dict[str, str]) -> str:
 
 
 def _reason(band: Band, causes: tuple[tuple[str, int], ...]) -> str:
-    """What changed, by the most frequent cause: of won questions that which no longer holds."""
+    """Return the most frequent cause of a band's change.
+
+    For won questions it is the cause that no longer holds.
+    """
     if not causes or band.kind not in ("won", "lost"):
         return ""
     words, count = causes[0]
@@ -154,7 +162,7 @@ def _reason(band: Band, causes: tuple[tuple[str, int], ...]) -> str:
 
 
 def undone(words: str) -> str:
-    """What holds where a cause no longer does.
+    """Return the opposite of a cause.
 
     >>> from pages.parts.evaluate.changed import undone
     >>> undone("not in the prompt"), undone("never reached"), undone("ranked too low")
@@ -168,9 +176,12 @@ def undone(words: str) -> str:
 
 @lru_cache(maxsize=32)
 def _causes(number: int, created: float, done: int, failed: int, a: str, b: str) -> tuple:
-    """Why questions were lost, most frequent first with how many, by band: in the first method
-    those that the second wins, else in the second. Nothing of bands of right or failed questions,
-    and of what cannot be opened any more."""
+    """Return why questions were lost, by band, most frequent cause first with its count.
+
+    For questions that the second method wins, it is the loss of the first; otherwise that of the
+    second. Bands of failed questions, and of questions without a change, are left out. A question
+    that cannot be opened any more counts with its stage only.
+    """
     results = summary(number)
     found = flow(results, a, b)
     drawn = {one.question.id: one for one in store().drawn(number)}
@@ -186,7 +197,12 @@ def _causes(number: int, created: float, done: int, failed: int, a: str, b: str)
                 lost = reopened(engine(), store(), results.run, specs[instance], drawn[question])
             except HopscopeError:
                 lost = None
-            words[lost.words(stage) if lost is not None else found.words(stage)] += 1  # type: ignore[union-attr]
+            words[
+                lost.words(stage)
+                if lost is not None
+                # A question that cannot be opened any more counts with its stage only.
+                else found.words(stage)  # type: ignore[union-attr]
+            ] += 1
         causes.append(((band.before, band.after), tuple(words.most_common())))
     return tuple(causes)
 
@@ -197,7 +213,10 @@ def _listed(
     names: dict[str, str],
     causes: dict[tuple[str, str], tuple[tuple[str, int], ...]],
 ) -> None:
-    """The questions of the band that is open, each with a way to open it and to ask it again."""
+    """Draw the questions of the open band.
+
+    Buttons open each question, or ask it again.
+    """
     what, at = session.evaluate_band
     band = next((one for one in found.bands if (one.before, one.after) == at), None)
     if band is None or what != (run.id, found.a, found.b):

@@ -1,4 +1,4 @@
-"""Following an evaluation, taking it up again, and the list of those there are."""
+"""Progress of an evaluation, its continuation, and the list of all evaluations."""
 
 from __future__ import annotations
 
@@ -30,17 +30,19 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import begun_elsewhere, progress_bar, working
 
-SHOWN_RUNS = 30
+SHOWN_RUNS = 30  # newest runs that are listed
 
 
 def job_of(run: Run) -> Job | None:
-    """The job that works on a run in this process, if any."""
+    """Return the job that works on a run in this process, if any."""
     return engine().evaluations.get(f"evaluation-{run.id}")
 
 
 def progress(run: Run) -> None:
-    """How far a run is, while it works; a way to take it up where it does not and is not
-    finished."""
+    """Draw the progress of an evaluation.
+
+    If it was stopped, a button continues it.
+    """
     job = job_of(run)
     if job is not None and not job.ended:
         follow(job, run)
@@ -69,8 +71,10 @@ def progress(run: Run) -> None:
 
 @st.fragment(run_every=1.0)
 def follow(job: Job, run: Run) -> None:
-    """The bar of a working run; the page is drawn anew when it ends, and every few seconds for the
-    figures so far."""
+    """Draw the progress bar of a running evaluation.
+
+    The page is drawn again at its end, and every few seconds for new figures.
+    """
     if job.ended:
         st.rerun()
     progress_bar(job, "cancel")
@@ -84,18 +88,20 @@ def follow(job: Job, run: Run) -> None:
 def job_beside(
     run: Run, key: str, name: str, begin: Callable[..., Any], label: str, icon: str, wait: str
 ) -> Sequence[Any]:
-    """Draw a job on what a run holds: the button that begins it, or its progress.
+    """Draw a job on the results of a run.
+
+    It is the start button, or the progress.
 
     Parameters
     ----------
-    key, name : the key of the job, and what its controls are named by.
+    key, name : key of the job, and the name of its controls.
     begin : starts it, given the engine, the store and the run.
-    label, icon : those of the button.
-    wait : said while the run itself is at work.
+    label, icon : of the button.
+    wait : the text while the run itself is running.
 
     Returns
     -------
-    What the job found; empty before it has ended.
+    The results of the job; empty before it has ended.
     """
     job, at_work = engine().evaluations.get(key), job_of(run)
     if job is not None:
@@ -115,8 +121,11 @@ def job_beside(
 
 
 def _limit(run: Run, before: Job | None) -> tuple[Cap | None, bool]:
-    """The most that a run may spend that is taken up, at first what it might before; not asked
-    where no language model is."""
+    """Draw the spending limit for continuing a run.
+
+    Returns the limit and whether it is valid. The field has the earlier limit at first. Without a
+    language model there is no field.
+    """
     work = getattr(before, "evaluation", None)
     if not (run.spec["model"] or (work and work.cap)):
         return None, True
@@ -124,8 +133,10 @@ def _limit(run: Run, before: Job | None) -> tuple[Cap | None, bool]:
 
 
 def resume(run: Run, cap: Cap | None = None) -> None:
-    """Take a run up where it stopped, under a cap where one is given; with other models than it was
-    begun with it is a run of its own."""
+    """Continue a run where it stopped, with a spending limit if one is given.
+
+    If the models have changed since, it is a new run.
+    """
     work = getattr(job_of(run), "evaluation", None)
     at_once = work.at_once if work else 0
     job = evaluate(engine(), store(), planned(store(), run), at_once=at_once, cap=cap)
@@ -133,7 +144,7 @@ def resume(run: Run, cap: Cap | None = None) -> None:
 
 
 def run_actions(run: Run) -> None:
-    """Downloads, and deletion once nothing works on the run."""
+    """Draw the downloads, and the delete button if no job works on the run."""
     job = job_of(run)
     if run.done:
         with st.popover(tr("Download"), icon=":material/download:"):
@@ -180,16 +191,17 @@ def run_actions(run: Run) -> None:
 
 
 def summary(number: int) -> Summary:
-    """A run summed up as of now."""
+    """Return the summary of a run as it is now."""
     return Summary(store().run(number), store().rows(number))
 
 
 def runs() -> None:
-    """The evaluations there are, the newest first."""
+    """Draw the list of evaluations, newest first."""
     known = store().runs()
     if not known:
         caption(
-            "No evaluation yet. What you start goes on when you close this page, and can be taken up after a restart."
+            "No evaluation yet. What you start goes on when you close this page, and can be taken "
+            "up after a restart."
         )
         return
     st.markdown(tr("**Evaluations**"))
@@ -239,6 +251,6 @@ def remove(number: int) -> None:
 
 
 def leave() -> None:
-    """Back to the form and the list."""
+    """Go back to the form and the list."""
     st.query_params.pop("run", None)
     st.query_params.pop("question", None)

@@ -1,5 +1,4 @@
-"""A run's figures on the screen: table, pictures, operators, paired tests, and what every metric
-means."""
+"""Figures of a run on the page: table, pictures, operators, paired tests, and metrics."""
 
 from __future__ import annotations
 
@@ -31,11 +30,11 @@ from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-PICTURE = 465  # pixels wide, so that two stand side by side where there is room
+PICTURE = 465  # width in pixels; two pictures fit side by side on a wide screen
 
 
 def facts(run: Run) -> str:
-    """What a run was, in one line."""
+    """Return the settings of a run in one line."""
     spec = run.spec
     on = (f"{one.noun} “{one.name}”" for one in sources_of(spec))
     words = [
@@ -56,7 +55,7 @@ def facts(run: Run) -> str:
 
 
 def figures(run: Run) -> None:
-    """Everything that a run says so far."""
+    """Draw all results of a run so far."""
     results = summary(run.id)
     if so_far := results.so_far():
         st.warning(
@@ -78,11 +77,11 @@ def figures(run: Run) -> None:
         tr("Why yours lost"): (has_own, why),
     }
     drawn = {name: draw for name, (has, draw) in further.items() if has(results)}
-    # a reload comes back to the same
+    # The open tab is in the address, so that a reload returns to it.
     tabs = st.tabs([*names, *drawn], key=Session.evaluate_part.name, bind="query-params")
     table, changed, mended, pictures, tests, each, meanings = tabs[: len(names)]
     for tab, draw in zip(tabs[len(names) :], drawn.values()):
-        if tab.open:  # first, as nobody looks at the others meanwhile
+        if tab.open:  # first, as the user waits for the open tab
             with tab:
                 draw(results)
     with table:
@@ -164,14 +163,16 @@ def _table(results: Summary) -> None:
         column_config={tr("Method"): st.column_config.TextColumn(pinned=True), **config},
     )
     caption(
-        "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0."
+        "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again "
+        "for every method. Failed ones score 0."
     )
     if not any(row.question.answers or row.question.gold for row in results.rows):
         judged = tr("Where a language model answers, another tab holds")
         if can_be_judged(results):
             judged = tr("The tab “Judged in pairs” holds")
         sentence = tr(
-            "No answers and no passages are known to these questions, so there are figures of cost alone."
+            "No answers and no passages are known to these questions, so there are figures of "
+            "cost alone."
         )
         st.info(
             plain(
@@ -241,7 +242,7 @@ def _pictures(results: Summary) -> None:
     if not qualities:
         caption("There is nothing to draw yet.")
         return
-    recommended = quality_of(results)  # the one that the sentence above goes by
+    recommended = quality_of(results)  # the metric on which the recommendation rests
     fronts = [quality for _, quality in results.fronts]
     first = next(name for name in (recommended, *fronts, *qualities) if name in qualities)
     with st.container(horizontal=True):
@@ -321,8 +322,8 @@ def _tests(results: Summary) -> None:
     small = st.column_config.NumberColumn(format="%.4f")
     st.dataframe(rows, hide_index=True, column_config={"p": small, tr("p, corrected"): small})
     caption(
-        "A sign-flip permutation test on the questions that gave both a number. The corrected p is Holm's, over the methods for one "
-        "metric. {untested}",
+        "A sign-flip permutation test on the questions that gave both a number. The corrected p "
+        "is Holm's, over the methods for one metric. {untested}",
         untested=results.untested(),
     )
 

@@ -1,4 +1,4 @@
-"""The form of a new evaluation, on the graph or the documents that are chosen."""
+"""Form of a new evaluation on the chosen graph or documents."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from pages.parts.shared.spending import spend_at_most
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-MOST_AT_ONCE = 1024
-OWN_PROMPT = "own"
+MOST_AT_ONCE = 1024  # most parallel requests per server
+OWN_PROMPT = "own"  # the entry for the user's own prompt
 OWN_BEGINNING = tr("Facts:\n{paths}\n\nQuestion: {question}\nAnswer:")
 SUPPORT = {BY_ENCODER: tr("by the encoder"), BY_MODEL: tr("by a language model")}
 
 
 def new_run() -> None:
-    """Draw the form; where what is chosen has no questions, the way to give it some."""
+    """Draw the form; without questions, draw the ways to add some."""
     on = asked()
     titles = {**on.sets, **questions_of_runs(on)}
     if not titles:
@@ -80,14 +80,20 @@ def new_run() -> None:
 
 
 def _more_questions(on: Source) -> None:
-    """Draw the ways to questions: finished runs, and a language model that writes them on documents."""
+    """Draw the ways to add questions.
+
+    They are finished runs and, on documents, a language model that writes them.
+    """
     _bring(on)
     if on.is_corpus:
         write_questions(on)
 
 
 def _bring(on: Source) -> None:
-    """Draw the drop zone, in which a finished run becomes a method, and the runs of what is chosen."""
+    """Draw the drop zone for finished runs, and their list.
+
+    A finished run becomes a method.
+    """
     expanded = session.bring_job is not None and session.bring_job.key.startswith("run-")
     with st.expander(tr("Add a finished run"), icon=":material/upload_file:", expanded=expanded):
         caption("What another program found becomes a method here, with the same figures.")
@@ -108,7 +114,8 @@ def _sets(on: Source, known: dict[str, str]) -> list[str]:
         placeholder=tr("choose one or more sets"),
         key=chosen.name,
         help=tr(
-            "Those of what is chosen on the left. More are added on the page Graphs, or to documents on the page Texts."
+            "Those of what is chosen on the left. More are added on the page Graphs, or to "
+            "documents on the page Texts."
         ),
         persist_state="session",
     )
@@ -134,7 +141,7 @@ def _methods(on: Source, known: dict[str, Instance]) -> list[str]:
 
 
 def _settings(on: Source) -> dict[str, Any]:
-    """What is asked of language models, and how seconds are told."""
+    """Draw and return the settings of language models and of timing."""
     with st.container(horizontal=True):
         model = st.toggle(
             tr("Language model answers"),
@@ -159,8 +166,8 @@ def _settings(on: Source) -> dict[str, Any]:
             key="evaluate_abstract",
             persist_state="session",
             help=tr(
-                "Asks all questions as abstract ones, of which answers may have up to 4,096 tokens. Sets that a language model wrote are "
-                "asked so anyway."
+                "Asks all questions as abstract ones, of which answers may have up to 4,096 "
+                "tokens. Sets that a language model wrote are asked so anyway."
             ),
         )
     support: list[str] = []
@@ -184,8 +191,10 @@ def _settings(on: Source) -> dict[str, Any]:
 
 
 def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
-    """The methods asked by the prompt that is chosen, and whether they can be; which of them keep
-    their own is said."""
+    """Return the methods with the chosen prompt, and whether that is possible.
+
+    The methods that keep their own prompt are named on the page.
+    """
     published = published_prompts()
     titles = {
         "": tr("Each method's own"),
@@ -199,8 +208,9 @@ def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
         key="evaluate_prompt",
         persist_state="session",
         help=tr(
-            "The structure of the prompt that a paper prints, in words of our own: for the answer, and for language models that pick "
-            "relations or paths. A method that shows something else keeps its own."
+            "The structure of the prompt that a paper prints, in words of our own: for the "
+            "answer, and for language models that pick relations or paths. A method that shows "
+            "something else keeps its own."
         ),
     )
     if prompt == OWN_PROMPT:
@@ -211,8 +221,8 @@ def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
             persist_state="session",
             max_chars=LONGEST_TEMPLATE,
             help=tr(
-                "{question} is the question; {paths}, or on documents {tables} or {passages}, is what was found. What comes before a line "
-                "--- is the system message."
+                "{question} is the question; {paths}, or on documents {tables} or {passages}, is "
+                "what was found. What comes before a line --- is the system message."
             ),
         )
     if not prompt or not chosen:
@@ -226,8 +236,11 @@ def _prompt(chosen: list[Instance]) -> tuple[list[Instance], bool]:
 
 
 def _servers() -> tuple[int, Cap | None, bool]:
-    """How many requests a server is sent at a time (0: found out), the most that may be spent, and
-    whether that can be read."""
+    """Draw and return the settings of model servers.
+
+    They are the number of parallel requests, the spending limit, and whether it is valid. 0
+    requests means that the best number is determined.
+    """
     with st.expander(
         tr("Servers: how many requests at a time, and at what cost"), icon=":material/dns:"
     ):
@@ -241,8 +254,9 @@ def _servers() -> tuple[int, Cap | None, bool]:
                 key="evaluate_at_once",
                 persist_state="session",
                 help=tr(
-                    "That each server of language models is sent at a time. With 0 it is found out: as many as make replies come faster, "
-                    "or at_once in its row of models.toml. A service that bills or refuses by the minute may want few."
+                    "That each server of language models is sent at a time. With 0 it is found "
+                    "out: as many as make replies come faster, or at_once in its row of "
+                    "models.toml. A service that bills or refuses by the minute may want few."
                 ),
             )
             cap, valid = spend_at_most("evaluate_cap")
@@ -258,7 +272,7 @@ def begin(
     cap: Cap | None = None,
     **settings: Any,
 ) -> None:
-    """Start the run and show it; what stands in the way is said."""
+    """Start the evaluation and show it; show an error if that fails."""
     with shown_errors():
         with st.spinner(tr("Opening what is asked and drawing the questions")):
             plan = make_plan(chosen, ",".join(sets), size, engine().graph, seed=seed, **settings)

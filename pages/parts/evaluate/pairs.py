@@ -1,5 +1,4 @@
-"""The answers of a run judged in pairs: starting it, following it, the win rates, and what to
-doubt."""
+"""Pairwise judgement of a run's answers: start, progress, win rates and doubts."""
 
 from __future__ import annotations
 
@@ -26,11 +25,11 @@ from pages.parts.shared.working import begun_elsewhere, working
 
 ICON = ":material/download:"
 CANCELLED_NOTE = tr("Cancelled. What was judged is kept, and judging goes on from there.")
-WIDE = 465  # pixels of a picture, so that two stand side by side where there is room
+WIDE = 465  # width of a picture in pixels; two fit side by side on a wide screen
 
 
 def can_be_judged(summary: Summary) -> bool:
-    """Whether a language model answered and there is more than one method."""
+    """Return whether a language model answered and there are several methods."""
     return len(summary.instances) > 1 and any(
         MODEL in summary.answered_by(one) for one in summary.instances
     )
@@ -39,8 +38,9 @@ def can_be_judged(summary: Summary) -> bool:
 def judged_pairs(summary: Summary) -> None:
     """Draw the tab."""
     write(
-        "For questions that ask for an overview no answer is known. A language model says which of two answers is better, and is asked "
-        "in both orders, so that what it prefers for its place alone cancels out."
+        "For questions that ask for an overview no answer is known. A language model says which "
+        "of two answers is better, and is asked in both orders, so that what it prefers for its "
+        "place alone cancels out."
     )
     try:
         work = Pairwise(summary.instances, pairs(summary), engine().models)
@@ -59,7 +59,7 @@ def judged_pairs(summary: Summary) -> None:
 
 
 def _begin(summary: Summary, tally: Tally, missing: int) -> None:
-    """The button that begins or goes on."""
+    """Draw the button that starts or continues the judgement."""
     left = tally.of - len(tally.matches)
     if not left:
         return
@@ -83,7 +83,8 @@ def _begin(summary: Summary, tally: Tally, missing: int) -> None:
             time=time,
         )
         caption(
-            "{sentence} What is judged is kept. Another model judges once the page Models gives it that role.",
+            "{sentence} What is judged is kept. Another model judges once the page Models gives "
+            "it that role.",
             sentence=sentence,
         )
 
@@ -108,7 +109,8 @@ def _shown(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> Non
     if mute:
         with st.expander(tr("Win rates that say nothing")):
             caption(
-                "Both orders agree no more often than by chance, or one place is preferred throughout: these rates rank nobody."
+                "Both orders agree no more often than by chance, or one place is preferred "
+                "throughout: these rates rank nobody."
             )
             _matrices(tally, mute, names)
     _verdicts(tally, names, texts)
@@ -133,7 +135,7 @@ def _matrices(tally: Tally, criteria: list[str], names: dict[str, Called]) -> No
 
 
 def _verdicts(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> None:
-    """Every verdict on request, with what the judge gave as its reason."""
+    """Draw all verdicts on request, with the judge's reasons."""
     with st.expander(tr("Every verdict")):
         rows = [
             {

@@ -1,4 +1,4 @@
-"""The questions of a run: who got which right, and one of them opened as Compare shows it."""
+"""Questions of a run: a table of who answered which correctly, and one question opened."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from pages.parts.shared.session_state import Session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-SHOWN = 200
+SHOWN = 200  # most questions of the table
 
 
 def question_table(summary: Summary) -> None:
-    """Every question with one metric by instance; a chosen row can be opened."""
+    """Draw every question with one metric by method; a selected row can be opened."""
     names = titles(summary.run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox(
@@ -91,7 +91,7 @@ def question_table(summary: Summary) -> None:
 
 
 def open_question(question: str) -> None:
-    """Show a question's lanes."""
+    """Show the lanes of a question."""
     st.query_params["question"] = question
 
 
@@ -100,7 +100,12 @@ def _back_to_evaluation() -> None:
 
 
 def one_question(number: int, question: str) -> None:
-    """A question of a run as Compare shows it, from what was kept: no model is asked."""
+    """Draw a question of a run as on Compare.
+
+    It uses the saved data and no model.
+
+    Raises BadInput for an unknown question.
+    """
     run = store().run(number)
     button(tr("The evaluation"), _back_to_evaluation, icon="arrow_back", type="tertiary")
     drawn = next((one for one in store().drawn(number) if one.question.id == question), None)
@@ -142,7 +147,10 @@ def one_question(number: int, question: str) -> None:
 
 
 def ask_again(run: Run, drawn: Drawn, chosen: Sequence[str]) -> None:
-    """The link that asks a question of a run on Compare, in lanes of these instances."""
+    """Draw the link that asks a question of a run on Compare.
+
+    Its lanes are these methods.
+    """
     link = {"q": drawn.question.text, "lane": list(chosen)} | drawn.address.parameters
     link |= {"e": list(drawn.question.entities), "a": list(drawn.question.answers)} | (
         {} if run.spec["model"] else {"llm": "0"}
@@ -156,8 +164,10 @@ def ask_again(run: Run, drawn: Drawn, chosen: Sequence[str]) -> None:
 
 
 def _compared(run: Run, drawn: Drawn, chosen: tuple[str, ...]) -> Comparison:
-    """The rows of a question as a comparison: on its graph, or on the documents that were asked and
-    the graphs made of them."""
+    """Return the rows of a question as a comparison.
+
+    It is on the question's graph, or on the documents that were asked and the graphs built of them.
+    """
     source, environment = drawn.open(engine()), engine().environment
     open_build = lambda line: graph_of(line, source, environment)
     return opened(store(), run, drawn.question.id, source, chosen, open_build)

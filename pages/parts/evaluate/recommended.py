@@ -1,5 +1,4 @@
-"""The recommendation of a run: one sentence, what it rests on, and further questions where they
-would settle it."""
+"""Recommendation of a run: one sentence, its reasons, and more questions if they would decide."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from pages.parts.shared.wording import tr
 
 
 def recommended(run: Run) -> None:
-    """Draw the recommendation above the figures; nothing where there is none."""
+    """Draw the recommendation above the figures; nothing if there is none."""
     advice = advised(run)
     if advice is None:
         return
@@ -37,7 +36,7 @@ def recommended(run: Run) -> None:
 
 
 def advised(run: Run) -> Recommendation | None:
-    """The recommendation on the rows that a run has by now."""
+    """Return the recommendation on the rows that a run has now."""
     return _advised(run.id, run.created, run.done, run.failed)
 
 

@@ -1,5 +1,7 @@
-"""What the lines of a run lose, and changes of one step that were tried on it; a repaired line is
-evaluated beside the others."""
+"""Losses of the methods of a run, and one-step changes that recover some of them.
+
+A changed method can be evaluated with the others.
+"""
 
 from __future__ import annotations
 
@@ -23,18 +25,20 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
 SAID = tr(
-    "What does each method lose, and would another value or another step bring it back? Changes of one step are tried on the questions "
-    "that a method loses, without a language model. One that brings some back may lose others: evaluate it on all questions."
+    "What does each method lose, and would another value or another step bring it back? Changes "
+    "of one step are tried on the questions that a method loses, without a language model. One "
+    "that brings some back may lose others: evaluate it on all questions."
 )
 
 
 def repairs(results: Summary) -> None:
-    """Draw the tab: the button, how far the trying is, then what it found of each method."""
+    """Draw the tab: the start button, the progress, and the results for each method."""
     run = results.run
     st.write(SAID)
     if not measure(results, results.instances):
         caption(
-            "Of no question of this evaluation is it known what is right, so nothing is known to be lost."
+            "Of no question of this evaluation is it known what is right, so nothing is known to "
+            "be lost."
         )
         return
     found = job_beside(
@@ -52,7 +56,10 @@ def repairs(results: Summary) -> None:
 
 
 def _line(run: Run, found: LineRepairs, names: dict[str, Called]) -> None:
-    """What one method loses, and the changes that bring some of it back, best first."""
+    """Draw one method's losses, and changes that recover some.
+
+    The best change comes first.
+    """
     with st.container(border=True, gap="small"):
         first, *rest = found.sentences(str(names[found.instance]))
         st.markdown(f"**{plain(first)}**")
@@ -72,7 +79,7 @@ def _line(run: Run, found: LineRepairs, names: dict[str, Called]) -> None:
 def _attempt(
     run: Run, found: LineRepairs, attempt: Attempt, names: dict[str, Called], key: str
 ) -> None:
-    """A change with what it brings, and the button that evaluates it."""
+    """Draw a change with its effect, and the button that evaluates it."""
     line = repaired(run, found, attempt, names[found.instance].plain)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(f"{found.brings(attempt)}.", width="stretch")

@@ -1,5 +1,6 @@
-"""Find me a method: wishes, the search as it goes, the front it found, and what unseen questions
-say."""
+"""Search for a method: the form, the progress, the front it found, and its test on unseen
+questions.
+"""
 
 from __future__ import annotations
 
@@ -40,24 +41,28 @@ TUNING = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 UNSEEN = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
 OTHERS = tr("Of a set that is searched with, other questions are taken.")
 ASKED = tr(
-    "For keywords, names, missing evidence and points; for answers only where the quality is measured on them."
+    "For keywords, names, missing evidence and points; for answers only where the quality is "
+    "measured on them."
 )
-SEARCH = "search"  # names a search in the address
+SEARCH = "search"  # query parameter with the id of a search
 COSTS = {"seconds": tr("seconds"), "tokens": tr("tokens")}
-RECENT = 32  # searches that can be come back to
-_plans: dict[str, SearchPlan] = {}  # by name, the latest last
+RECENT = 32  # searches that the server remembers
+_plans: dict[str, SearchPlan] = {}  # by id, latest last
 MEASURED = tr(
-    "Seconds are those of the operators, one question after the other, nothing remembered from line to line, models loaded before; "
-    "they depend on what else this machine does."
+    "Seconds are those of the operators, one question after the other, nothing remembered from "
+    "line to line, models loaded before; they depend on what else this machine does."
 )
 
 
 def show_search() -> None:
-    """Draw the form, and below it the search that the address names, else the one that was asked
-    for last in this session."""
+    """Draw the form, and a search.
+
+    It is the search that the address names, else the last one of this session.
+    """
     write(
-        "Operators can be put together in very many ways. Say how much a question may cost, and the ways are tried on a few "
-        "questions; the best are then held against the published lines on questions that the search never saw."
+        "Operators can be put together in very many ways. Say how much a question may cost, and "
+        "the ways are tried on a few questions; the best are then held against the published "
+        "lines on questions that the search never saw."
     )
     options = _form()
     if options is not None:
@@ -68,14 +73,17 @@ def show_search() -> None:
     elif name:
         st.info(
             tr(
-                "The server was started anew since this search. What was tried is saved: start it with the same settings to resume."
+                "The server was started anew since this search. What was tried is saved: start it "
+                "with the same settings to resume."
             )
         )
 
 
 def _send(options: dict[str, Any]) -> None:
-    """Start a search, which a reload and another tab find by the address; what stands in the way is
-    said."""
+    """Start a search and write it into the address.
+
+    If that fails, the error is shown. A reload and other tabs find the search by the address.
+    """
     st.query_params.pop(SEARCH, None)
     del session.search_last
     with st.spinner(tr("Opening what is asked")):
@@ -91,7 +99,7 @@ def _send(options: dict[str, Any]) -> None:
 
 
 def _form() -> dict[str, Any] | None:
-    """The wishes, once they are sent."""
+    """Draw the form and return its values once it is sent, else None."""
     on = asked()
     known, suffix = on.sets, f"{on.kind}_{on.name}"
     if not known:
@@ -209,8 +217,11 @@ def _kinds() -> list[str]:
 
 
 def _asking() -> tuple[list[str], int]:
-    """The kinds of lines on documents to try, and how often language models may be asked in all; 0
-    where they are not."""
+    """Draw and return the kinds of methods to try on documents.
+
+    The most calls of language models are returned too. 0 calls means that no language model is
+    asked.
+    """
     if not st.toggle(
         tr("Ask language models too"), key="search_asks", persist_state="session", help=ASKED
     ):
@@ -242,8 +253,10 @@ def _planned(options: dict[str, Any]) -> SearchPlan:
 
 
 def _shown(planned: SearchPlan) -> None:
-    """Follow the search while it runs, then what came of it; what was done before it was cancelled
-    or failed is shown as well."""
+    """Draw the progress of a search, then its results.
+
+    Results from before a cancellation or a failure are shown too.
+    """
     job = engine().evaluations.get(f"search-{planned.search.file.stem}")
     config = planned.search.config
     asks = (
@@ -309,7 +322,7 @@ def _go_on(planned: SearchPlan) -> None:
 
 
 def _judged(verdict: SearchVerdict) -> None:
-    """The verdicts in words; the first point is the one that the tuning questions chose."""
+    """Draw the verdicts in words. The first point is the best on the tuning questions."""
     for place, one in enumerate(verdict.against):
         if one.better:
             (st.success if place == 0 else st.caption)(plain(verdict.words(one)) + ".")
@@ -320,7 +333,8 @@ def _judged(verdict: SearchVerdict) -> None:
         questions=verdict.questions,
     )
     caption(
-        "{how}; the p-values are corrected for the number of lines held against the published one (Holm).",
+        "{how}; the p-values are corrected for the number of lines held against the published one "
+        "(Holm).",
         how=how,
     )
     for failed in verdict.failed:
@@ -334,8 +348,10 @@ def _judged(verdict: SearchVerdict) -> None:
 
 
 def _table(points: Sequence[Point], best: Sequence[Point], config) -> Point | None:
-    """The lines tried, those of the front first; the one that was picked, the best where none
-    was."""
+    """Draw the lines that were tried, and return the selected one.
+
+    Lines of the front come first. Without a selection it is the best one.
+    """
     order = [*best, *(point for point in points if point not in best)]
     rows = [
         {
@@ -376,7 +392,10 @@ def _table(points: Sequence[Point], best: Sequence[Point], config) -> Point | No
 
 
 def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> None:
-    """Keep a line, or look at it beside the best published one on a question."""
+    """Draw the form that saves a line, and a link to Compare.
+
+    There it is compared with the best published line.
+    """
     config = planned.search.config
     st.markdown(
         tr("**Line {number}**: {words}", number=point.number, words=plain(point.line.words()))
@@ -396,7 +415,7 @@ def _save(point: Point, planned: SearchPlan, verdict: SearchVerdict | None) -> N
                 instance = result_of(lambda: save(name, point.line, notes))
                 session.search_saved = (repr(point.line), instance.title if instance else "")
                 if instance:
-                    st.rerun()  # the methods to compare are above and were drawn without it
+                    st.rerun()  # The list of methods above was drawn without the new one.
         drawn = (planned.unseen or config.tuning).drawn[0]
         lanes = (*([verdict.best.id] if verdict else []), repr(point.line))
         link = Link(

@@ -1,5 +1,7 @@
-"""Why a finished run or a retriever of the user's own lost questions, one by one, beside the
-nearest row that did not lose them."""
+"""Causes of the losses of a user's own run or retriever, question by question.
+
+Each is compared with the nearest row that did not lose the question.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +19,24 @@ from pages.parts.shared.sentences import write
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-MAX_LISTED = 20  # lost questions that are listed unless all are asked for
+MAX_LISTED = 20  # lost questions that are listed until the user asks for all
 
 
 def has_own(results: Summary) -> bool:
-    """Whether the run has an instance that comes from a program or a file of the user's."""
+    """Return whether the run has a program or a file of the user."""
     return bool(own_instances(results))
 
 
 def why(results: Summary) -> None:
-    """Draw the tab: the button, how far the reading is, then what was found of each such
-    instance."""
+    """Draw the tab.
+
+    It has the start button, the progress, and the results for each such method.
+    """
     run = results.run
     write(
-        "Where did yours lose a question, and by what? Beside it is the row that found the most of the same passages and did not "
-        "lose it, and the smallest change of what yours found that would have been enough. Nothing is asked anew."
+        "Where did yours lose a question, and by what? Beside it is the row that found the most "
+        "of the same passages and did not lose it, and the smallest change of what yours found "
+        "that would have been enough. Nothing is asked anew."
     )
     found = job_beside(
         run,
@@ -63,8 +68,10 @@ def _instance(found: WhyLost, names: dict[str, str]) -> None:
 
 
 def _question(one: Why, names: dict[str, str], key: str) -> None:
-    """A lost question: its text with the button that opens it, by what it was lost, the row that
-    did not lose it, and the change."""
+    """Draw a lost question with its cause.
+
+    The nearest row and a change that would help are shown too.
+    """
     common = ""
     if one.of:
         common = tr(

@@ -1,5 +1,4 @@
-"""Questions to documents written by a language model: the recipe, the job that writes, and what
-came of it."""
+"""Questions on documents that a language model writes: recipe, job and result."""
 
 from __future__ import annotations
 
@@ -23,12 +22,12 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 from pages.parts.shared.working import begun_elsewhere, working
 
-SHOWN = 5  # questions that are shown
+SHOWN = 5  # written questions that are shown
 CANCELLED_NOTE = tr("Cancelled. Every reply is kept, and writing goes on from there.")
 
 
 def write_questions(on: Source) -> None:
-    """Draw the recipe, or how far the writing is, and what was written last."""
+    """Draw the recipe or the progress, and the questions that were written last."""
     job = engine().evaluations.get(job_key(on.name))
     with st.expander(
         tr("Let a language model write questions"),
@@ -36,8 +35,9 @@ def write_questions(on: Source) -> None:
         expanded=not on.sets or job is not None,
     ):
         write(
-            "Questions that ask for an overview rather than for one fact: who would work with these texts, what would each of them do, "
-            "and what would they ask for that? No answer to them is known, so the answers of methods are judged in pairs."
+            "Questions that ask for an overview rather than for one fact: who would work with "
+            "these texts, what would each of them do, and what would they ask for that? No answer "
+            "to them is known, so the answers of methods are judged in pairs."
         )
         if job is None or job.ended:
             _form(on)
@@ -87,7 +87,10 @@ def _form(on: Source) -> None:
 
 
 def _writer(recipe: Recipe) -> str:
-    """Who writes, and how long it may take where that is known from its replies of before."""
+    """Return the model that writes, with the expected time.
+
+    The time is known only from earlier replies.
+    """
     models = engine().models
     known = SavedReplies().measured(models.weights(ROLE))
     return models.title(ROLE) + (f", {roughly(recipe.replies * known[0])}" if known else "")
@@ -100,7 +103,7 @@ def _begun(on: Source, recipe: Recipe, about: str) -> Job:
 
 
 def _written(on: Source, written: Written) -> None:
-    """What is missing and why, and the first of the questions, which can be chosen above."""
+    """Draw what is missing and why, and the first questions. They can then be selected above."""
     for sentence in written.notes:
         st.warning(plain(sentence), icon=":material/rule:")
     caption("What the texts are about, as the model was given it: {about}", about=written.about)
@@ -117,6 +120,6 @@ def _written(on: Source, written: Written) -> None:
 
 
 def _choose(name: str) -> None:
-    """Choose the set; without answers by a language model there would be nothing to judge."""
+    """Select the set. A language model must answer, as only its answers can be judged."""
     session.evaluate_sets = [name]
     session.evaluate_model = True

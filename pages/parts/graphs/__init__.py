@@ -1,1 +1,1 @@
-"""A graph's pages: its picture, a walk, adding graphs and questions."""
+"""Parts of the page Graphs: pictures, a walk, shape, downloads and removal."""

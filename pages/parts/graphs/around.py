@@ -1,5 +1,4 @@
-"""A database that is asked live on the Graphs screen: one entity is named, and what lies around it
-is fetched and shown as a graph."""
+"""Live database on the page Graphs: the neighbourhood of one entity is fetched and shown."""
 
 from __future__ import annotations
 
@@ -19,8 +18,10 @@ from pages.parts.shared.wording import tr
 
 
 def around_one(graph: Any) -> Any | None:
-    """The neighbourhood of the entity that a person names, fetched of a graph that is asked live;
-    None as long as there is none. Another graph as it is."""
+    """Return the neighbourhood of the entity that the user names in a live database.
+
+    None as long as no entity is named. Another graph is returned unchanged.
+    """
     if graph.live is None:
         return graph
     st.caption(f":material/database: {plain(graph.live.words)}")
@@ -46,7 +47,8 @@ def around_one(graph: Any) -> Any | None:
     if not name.strip():
         st.info(
             tr(
-                "Nothing of it is here. Name an entity to see its neighbourhood, or ask a question on Compare."
+                "Nothing of it is here. Name an entity to see its neighbourhood, or ask a "
+                "question on Compare."
             ),
             icon=":material/database:",
         )
@@ -58,8 +60,11 @@ def around_one(graph: Any) -> Any | None:
 
 
 def further(graph: Any) -> None:
-    """The button that fetches what is around the entity that was walked to, where another one's
-    neighbourhood is shown."""
+    """Draw the button that fetches the present entity's neighbourhood.
+
+    The present entity is the one to which the user walked. Nothing is drawn if its neighbourhood is
+    shown already.
+    """
     been = trail(graph) if graph.fetched is not None else []
     name = graph.node_name(been[-1]) if been else ""
     if name and name not in graph.fetched.starts:
@@ -68,6 +73,6 @@ def further(graph: Any) -> None:
 
 
 def _leave() -> None:
-    """Name no entity any more."""
+    """Clear the named entity."""
     session.around = ""
     st.query_params.pop("entity", None)

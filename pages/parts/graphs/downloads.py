@@ -1,4 +1,4 @@
-"""A graph as a file to take along, in a format that other tools read."""
+"""Download of a graph in a format of other tools."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
 VERSION = re.compile(r" \d[\d.]{1,20}")
-MOST = (
-    3_000_000  # triples that are written for a browser, some 20 seconds; the command has no limit
-)
+# Most triples that are written for a browser, which takes some 20 seconds. The command line has no
+# limit.
+MOST = 3_000_000
 
 
 def download(graph: Any) -> None:
-    """The choice of a format, the button that writes the graph in it, and what the format does not
-    hold."""
+    """Draw the choice of a format, and the download button.
+
+    A note names what the format leaves out.
+    """
     if graph.n_edges > MOST:
         st.caption(
             tr(
@@ -55,7 +57,10 @@ def download(graph: Any) -> None:
 
 
 def content(graph: Any, format: str, name: str) -> bytes:
-    """The file of a graph in a format; of a folder of tables a zip archive."""
+    """Return the file of a graph in a format.
+
+    It is a zip archive if the format has several tables.
+    """
     folder = temporary_folder()
     try:
         files = export(graph, format, folder / name)

@@ -1,5 +1,7 @@
-"""The picture with which a graph begins: its best connected entities and what joins them, a colour
-for each relation."""
+"""First picture of a graph: its best connected entities, the edges between them, and a legend.
+
+Each relation has a colour.
+"""
 
 from __future__ import annotations
 
@@ -42,20 +44,24 @@ HUES_LIGHT = (
     "#3d7a8a",
 )
 HUES_DARK = ("#6cb4ee", "#f2a25c", "#5fd3a0", "#e58bc4", "#e0c24f", "#a99cf5", "#f28b82", "#7fcbdc")
-EVEN = 0.55  # how far places are moved to where nodes would be spread evenly, 0 to 1
-PUSHES = 300  # rounds in which names that lie on each other are pushed apart
-SIZES = {"hub": (22, 17), "joint": (10, 13), "further": (7, 12)}  # of the dot, and of its name
+EVEN = 0.55  # weight of the evenly spread positions against those of the layout, 0 to 1
+PUSHES = 300  # most rounds that push overlapping names apart
+# Radius of the dot and font size of the name, in pixels, by role.
+SIZES = {"hub": (22, 17), "joint": (10, 13), "further": (7, 12)}
 
 
 @st.cache_data(max_entries=32, show_spinner=tr("Looking at the graph …"))
 def part(digest: str, _graph: Any) -> Overview:
-    """What is drawn of a graph, kept by its digest."""
+    """Return the part of a graph that is drawn, cached by the graph's digest."""
     return overview(_graph)
 
 
 def picture_of(graph: Any, chosen: Overview, dark: bool) -> str:
-    """The picture as an HTML page that loads nothing and in which every name is text; kept by the
-    graph's digest and words."""
+    """Return the picture as an HTML page.
+
+    The page loads nothing, and every name in it is text. It is cached by the graph's digest and the
+    words of its relations.
+    """
     return _drawn(graph.digest, graph.name, dict(table_of(graph.name)), dark, graph, chosen)
 
 
@@ -122,8 +128,15 @@ def _role(chosen: Overview, node: int) -> str:
 def _places(
     nodes, edges, sizes: list[tuple[int, int]], names: list[str]
 ) -> dict[int, tuple[float, float]]:
-    """A place for each node on the plane: near to what it is joined to, the plane filled, no name
-    on another as far as there is room."""
+    """Return a position for each node.
+
+    Adjacent nodes are near each other, the area is filled, and names do not overlap if there is
+    room.
+
+    Parameters
+    ----------
+    sizes : radius of the dot and font size of the name of each node, in pixels.
+    """
     laid = positions(nodes, edges)
     xy = np.array([laid[node] for node in nodes])
     ranks = xy.argsort(0, kind="stable").argsort(0, kind="stable") / max(1, len(nodes) - 1)
@@ -157,7 +170,7 @@ def _places(
 
 
 def legend(graph: Any, chosen: Overview, dark: bool) -> str:
-    """The colours of the relations as HTML, every name escaped."""
+    """Return the colours of the relations as HTML with escaped names."""
     hues, relations = HUES_DARK if dark else HUES_LIGHT, _relations(_joined(graph, chosen))
     table = table_of(graph.name)
     rows = [(hue, _words(graph, relation, table)) for hue, relation in zip(hues, relations)]
@@ -165,16 +178,25 @@ def legend(graph: Any, chosen: Overview, dark: bool) -> str:
         rows.append(
             ((DARK if dark else LIGHT)["edge"], many(len(relations) - len(hues), "other relation"))
         )
-    line = "display:inline-block;width:1.4em;height:.28em;border-radius:.14em;margin-right:.45em;vertical-align:middle;background:"
+    line = (
+        "display:inline-block;width:1.4em;height:.28em;border-radius:.14em;"
+        "margin-right:.45em;vertical-align:middle;background:"
+    )
     items = [
-        f'<span style="white-space:nowrap"><span style="{line}{hue}"></span>{html.escape(name)}</span>'
+        (
+            '<span style="white-space:nowrap"><span '
+            f'style="{line}{hue}"></span>{html.escape(name)}</span>'
+        )
         for hue, name in rows
     ]
-    return f'<div style="display:flex;flex-wrap:wrap;gap:.2em 1.4em;font-size:.9rem">{"".join(items)}</div>'
+    return (
+        '<div style="display:flex;flex-wrap:wrap;gap:.2em '
+        f'1.4em;font-size:.9rem">{"".join(items)}</div>'
+    )
 
 
 def sentence(graph: Any, chosen: Overview) -> str:
-    """What one sees, in words."""
+    """Return a sentence on what the picture shows."""
     if chosen.whole:
         seen = tr(
             "All {entities}, the best connected large",
@@ -185,7 +207,8 @@ def sentence(graph: Any, chosen: Overview) -> str:
         if chosen.further:
             more = tr(", and {further:,} more that these lead to", further=len(chosen.further))
         seen = tr(
-            "The {hubs} best connected of {n_nodes:,} entities (large), {joints} that join them{more}",
+            "The {hubs} best connected of {n_nodes:,} entities (large), {joints} that join "
+            "them{more}",
             hubs=len(chosen.hubs),
             n_nodes=graph.n_nodes,
             joints=len(chosen.joints),
@@ -193,7 +216,8 @@ def sentence(graph: Any, chosen: Overview) -> str:
         )
     return plain(
         tr(
-            "{seen}: {edges:,} of {n_edges:,} triples, a colour for each relation. Click a dot to walk there.",
+            "{seen}: {edges:,} of {n_edges:,} triples, a colour for each relation. Click a dot to "
+            "walk there.",
             seen=seen,
             edges=len(chosen.edges),
             n_edges=graph.n_edges,
@@ -202,8 +226,10 @@ def sentence(graph: Any, chosen: Overview) -> str:
 
 
 def _joined(graph: Any, chosen: Overview) -> dict[tuple[int, int], list[int]]:
-    """The relations between two drawn entities, one arrow for each pair and way; self-loops are
-    left out."""
+    """Return the relations between two drawn entities, by pair and direction.
+
+    Self-loops are left out.
+    """
     found: dict[tuple[int, int], list[int]] = {}
     heads, relations, tails = (
         ids.tolist() for ids in graph.triples(np.array(chosen.edges, np.int64))
@@ -215,11 +241,11 @@ def _joined(graph: Any, chosen: Overview) -> dict[tuple[int, int], list[int]]:
 
 
 def _relations(joined: dict[tuple[int, int], list[int]]) -> list[int]:
-    """The relations that colour an arrow, the most frequent first."""
+    """Return the relations that give an arrow its colour, most frequent first."""
     counts = Counter(relations[0] for relations in joined.values())
     return sorted(counts, key=lambda relation: (-counts[relation], relation))
 
 
 def _words(graph: Any, relation: int, table: Mapping[str, tuple[str, str]]) -> str:
-    """A relation in words, as it is said along its triple."""
+    """Return a relation in words, in the direction of its triple."""
     return shorten(relation_words(graph.relation_names[relation], True, table), 40)

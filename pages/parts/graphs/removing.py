@@ -1,4 +1,4 @@
-"""A way to remove a graph that a person added."""
+"""Button that removes a graph that a user added."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from pages.parts.shared.wording import tr
 
 
 def remove(name: str) -> None:
-    """Draw the button that removes a graph, which asks first; nothing for one that ships."""
+    """Draw the button that removes a graph after a confirmation.
+
+    A shipped graph has none.
+    """
     if own_folder(name) is None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -33,7 +36,7 @@ def remove(name: str) -> None:
 def _remove(name: str) -> None:
     remove_graph(name)
     engine().forget(name)
-    # A choice that is deleted would stay as it is in the browser.
+    # A deleted value would leave the old choice in the browser, so another one is set.
     session.source = session.last_graph = USUAL
     session.begin_anew()
     st.query_params.clear()

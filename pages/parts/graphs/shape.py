@@ -1,4 +1,4 @@
-"""The shape of a graph: its counts, how edges spread over entities and over relations."""
+"""Shape of a graph: its counts, and the distribution of edges over entities and relations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pages.parts.shared.session import graph_name
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.wording import tr
 
-BARS = 20
+BARS = 20  # relations in the bar chart
 DIRECTIONS = {
     "out": tr("along the triples"),
     "in": tr("against the triples"),
@@ -30,8 +30,10 @@ DIRECTIONS = {
 
 @st.cache_data(max_entries=16, show_spinner=tr("Counting …"))
 def counts(digest: str, _graph: Any) -> dict[str, Any]:
-    """Numbers of a graph, kept by its digest: degrees with how many entities have them, triples a
-    relation, and more."""
+    """Return the counts of a graph, cached by its digest.
+
+    They are the degrees with their numbers of entities, the triples per relation, and more.
+    """
     shape = _graph.shape()
     degrees, entities = shape.degrees.tolist(), shape.nodes.tolist()
     return {
@@ -46,8 +48,10 @@ def counts(digest: str, _graph: Any) -> dict[str, Any]:
 
 
 def counted(graph: Any) -> bool:
-    """Whether the counts may be drawn: of a very large graph they are made when a person asks, as
-    all of it is read."""
+    """Return whether the counts may be drawn.
+
+    To count a very large graph, all of it is read, so the user is asked first.
+    """
     if graph.n_edges <= MANY or session.count_asked == graph.digest:
         return True
     write(
@@ -59,7 +63,7 @@ def counted(graph: Any) -> bool:
 
 
 def figures(graph: Any) -> None:
-    """The counts in a row."""
+    """Draw the main counts in a row, and the language of the graph."""
     with st.container(horizontal=True, gap="large", key="figures"):
         for label, value in (
             (tr("Entities"), graph.n_nodes),
@@ -73,13 +77,14 @@ def figures(graph: Any) -> None:
             partial(choose_language, graph),
             graph.digest[:8],
             tr(
-                "It decides how words of questions are compared with names of relations, and which encoders are said to read the names."
+                "It decides how words of questions are compared with names of relations, and "
+                "which encoders are said to read the names."
             ),
         )
 
 
 def details(graph: Any) -> None:
-    """What else is known of the graph, and where it came from."""
+    """Draw further facts of the graph and its origin."""
     found, known = counts(graph.digest, graph), datasets().get(graph_name())
     facts = {
         tr("Searches run"): DIRECTIONS[graph.direction] + tr(", unless a step says otherwise"),
@@ -103,7 +108,7 @@ def details(graph: Any) -> None:
 
 
 def charts(graph: Any) -> None:
-    """How many entities have how many edges, and how many triples each relation has."""
+    """Draw the distribution of degrees, and the number of triples per relation."""
     import plotly.graph_objects as go
 
     found = counts(graph.digest, graph)
@@ -162,14 +167,17 @@ def charts(graph: Any) -> None:
 
 
 def _label(name: str) -> str:
-    """A relation's name for a chart: short, and without the tags that plotly would read."""
+    """Return a short relation name for a chart.
+
+    It has no tags that plotly would interpret.
+    """
     name = " ".join(name.split())
     name = name if len(name) <= 40 else "…" + name[-39:]
     return name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _said(table: Table | None) -> str:
-    """The columns of a table, and how many rows say something."""
+    """Return the columns of a table with their numbers of filled rows."""
     if table is None:
         return ""
     counts = {

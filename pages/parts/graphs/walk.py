@@ -1,4 +1,4 @@
-"""Walking through a graph: search an entity, see its neighbourhood, step to a neighbour."""
+"""Walk through a graph: search for an entity, see its neighbourhood, and step to a neighbour."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
 PAGE = 50  # steps on one page of the table
-ROOM = 60  # entities on a picture
-CRUMBS = 8
-DESCRIBED = 300  # characters of a description at once
-EVERY = -1  # in the filter: all relations
+ROOM = 60  # most entities in a picture
+CRUMBS = 8  # entities of the way that are shown
+DESCRIBED = 300  # characters of a description that are shown without a click
+EVERY = -1  # filter value for all relations
 
 
 def trail(graph: Any) -> list[int]:
-    """Where the person has been in this graph, the present entity last."""
+    """Return the entities that the user visited in this graph, the present one last."""
     return session.trails.setdefault(graph.digest, [])
 
 
 def go(graph: Any, node: int) -> None:
-    """Walk to an entity; back along the trail where it was visited before."""
+    """Walk to an entity, or back along the way if it was visited before."""
     been = trail(graph)
     if node in been:
         del been[been.index(node) + 1 :]
@@ -46,7 +46,7 @@ def go(graph: Any, node: int) -> None:
 
 
 def walk(graph: Any) -> None:
-    """Draw the search, the way so far, and where it led."""
+    """Draw the search, the way so far, and the present entity."""
     _arrive(graph)
     _search(graph)
     been = trail(graph)
@@ -60,8 +60,10 @@ def walk(graph: Any) -> None:
 
 
 def _begin(graph: Any) -> None:
-    """The graph at a glance, where nobody has gone anywhere yet: its best connected entities, as
-    buttons and on a picture."""
+    """Draw the overview of the graph before the first step: its best connected entities.
+
+    They are drawn as buttons and in a picture.
+    """
     chosen, dark = part(graph.digest, graph), st.context.theme.type == "dark"
     if not chosen.hubs:
         st.info(tr("This graph has no entities."), icon=":material/hub:")
@@ -81,7 +83,7 @@ def _begin(graph: Any) -> None:
 
 
 def _arrive(graph: Any) -> None:
-    """Walk to the entity of the address, if it is another than the present one."""
+    """Walk to the entity of the address, if it is another one."""
     wanted, been = st.query_params.get("entity"), trail(graph)
     if (
         not wanted
@@ -100,7 +102,7 @@ def _arrive(graph: Any) -> None:
 
 
 def _search(graph: Any) -> None:
-    """The search field, with the nearest names while one types."""
+    """Draw the search field, and the nearest names while the user types."""
     typed = st.text_input(
         tr("Search an entity"),
         key=Session.walk_search.name,
@@ -121,14 +123,14 @@ def _search(graph: Any) -> None:
 
 
 def _choices(graph: Any, nodes: list[int], key: str) -> None:
-    """Entities as buttons."""
+    """Draw entities as buttons."""
     with st.container(horizontal=True, gap="small"):
         for node in nodes:
             button(_short(graph, node), partial(go, graph, node), key=f"{key}-{node}")
 
 
 def _crumbs(graph: Any, been: list[int]) -> None:
-    """The way so far; a click goes back."""
+    """Draw the way so far; a click goes back."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="crumbs"):
         if len(been) > CRUMBS:
             st.caption("…", width="content")
@@ -138,7 +140,7 @@ def _crumbs(graph: Any, been: list[int]) -> None:
 
 
 def _here(graph: Any, node: int) -> None:
-    """The present entity: what is said of it, its picture and the table of its steps."""
+    """Draw the present entity: its description, its picture and the table of its steps."""
     _said(graph, node)
     neighbours, edges, forward = graph.steps(node)
     if not len(edges):
@@ -163,8 +165,10 @@ def _here(graph: Any, node: int) -> None:
 
 
 def _said(graph: Any, node: int) -> None:
-    """The type and the description of an entity, where the graph has them; a long one can be
-    opened."""
+    """Draw the type and the description of an entity, if the graph has them.
+
+    A long description can be expanded.
+    """
     type = graph.columns.nodes.text("type", node) if graph.columns.nodes is not None else ""
     text = node_texts(graph, [node])[0]
     if type:
@@ -177,8 +181,10 @@ def _said(graph: Any, node: int) -> None:
 
 
 def _of_edges(graph: Any, edges: np.ndarray) -> dict[str, list]:
-    """What is said of some edges, by column of the table: weights and descriptions, where the graph
-    has them."""
+    """Return the weights and descriptions of some edges.
+
+    They are by column title, and only those that the graph has.
+    """
     table, heavy = graph.columns.edges, weights(graph)
     found: dict[str, list] = {tr("Weight"): heavy[edges].tolist()} if heavy is not None else {}
     if table is not None and table.has("description"):
@@ -189,7 +195,10 @@ def _of_edges(graph: Any, edges: np.ndarray) -> dict[str, list]:
 
 
 def _filter(graph: Any, step_codes: np.ndarray) -> int:
-    """The choice of one relation and way, with the number of steps of each."""
+    """Draw and return the choice of one relation and direction.
+
+    Each has its number of steps.
+    """
     found, sizes = np.unique(step_codes, return_counts=True)
     words = {EVERY: tr("all relations · {step_codes:,} steps", step_codes=len(step_codes))}
     for step_code, size in sorted(
@@ -224,7 +233,8 @@ def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
         )
     further = tr(", and {far:,} entities one step further", far=len(part.far)) if part.far else ""
     caption(
-        "Drawn: {near:,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot or an arrow to read it.",
+        "Drawn: {near:,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot "
+        "or an arrow to read it.",
         near=len(part.near),
         of=of,
         further=further,
@@ -232,7 +242,7 @@ def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
 
 
 def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.ndarray) -> None:
-    """The steps of one page; a click on one walks there."""
+    """Draw the steps of one page; a click on one walks there."""
     here = trail(graph)[-1]
     listed = f"{Session.walk_filter[graph.digest].value}-{Session.walk_page[graph.digest].value}"
     clickable_table(

@@ -1,4 +1,4 @@
-"""A picture of an entity's neighbourhood, drawn by pyvis as one self-contained page."""
+"""Picture of an entity's neighbourhood, drawn by pyvis as one self-contained page."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from core.graph.algorithms.neighbourhood import induced
 from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.wording import tr
 
-WIDTH, HEIGHT = 1000, 480  # of the plane the nodes are laid on
-FILLED = 36  # where there are few neighbours, theirs are added up to so many entities
-NARROW = 640  # pixels of a frame in which there is room for few names
-LABELLED = 14  # so many edges or fewer carry their relation's name
-LONGEST = 26  # characters of a name on the picture
+WIDTH, HEIGHT = 1000, 480  # size of the layout area, in pixels
+FILLED = 36  # entities up to which neighbours of neighbours are added
+NARROW = 640  # width in pixels below which a frame has room for few names
+LABELLED = 14  # most pairs of entities for which edges are labelled
+LONGEST = 26  # most characters of a name in the picture
 LIGHT = {
     "text": "#1f2933",
     "paper": "#f6f7f9",
@@ -43,18 +43,23 @@ DARK = {
 _CDN = re.compile(
     r"<link[^>]*https?://[^>]*>|<script[^>]*\bsrc=[^>]*https?://[^>]*>\s*</script>", re.S
 )
-# spreads the nodes over the shape that the drawing really has, shows them all, and tells the page which one was clicked
-# in a narrow frame those one step further are left out, so that the names of the others stay readable
-_SCRIPT = f"""function fit(){{if(innerWidth<50)return;const few=innerWidth<{NARROW},w=Math.max(innerWidth,480),h=w*innerHeight/innerWidth;
-const seen=nodes.get().filter(n=>!(few&&n.outer)),ends=k=>[Math.min(...seen.map(n=>n[k])),Math.max(...seen.map(n=>n[k]))];
+# It spreads the nodes over the actual size of the frame, and tells the page which node was clicked.
+# A narrow frame leaves out the nodes two steps away, so that the other names stay readable.
+_SCRIPT = f"""function fit(){{if(innerWidth<50)return;const \
+few=innerWidth<{NARROW},w=Math.max(innerWidth,480),h=w*innerHeight/innerWidth;
+const \
+seen=nodes.get().filter(n=>!(few&&n.outer)),\
+ends=k=>[Math.min(...seen.map(n=>n[k])),Math.max(...seen.map(n=>n[k]))];
 nodes.update(nodes.get().filter(n=>n.outer).map(n=>({{id:n.id,hidden:few}})));
 const [l,r]=few?ends('x'):[0,{WIDTH}],[t,b]=few?ends('y'):[0,{HEIGHT}];
 seen.forEach(n=>network.moveNode(n.id,(n.x-l)*w/(r-l||1),(n.y-t)*h/(b-t||1)));
 network.setSize('100%',innerHeight+'px');network.redraw();network.fit()}}
 fit();requestAnimationFrame(fit);addEventListener('resize',()=>setTimeout(fit,60));
 network.on('click',e=>{{if(e.nodes.length)parent.postMessage({{walk:e.nodes[0]}},'*')}});
-network.on('hoverNode',()=>document.body.style.cursor='pointer');network.on('blurNode',()=>document.body.style.cursor='')"""
-# the page around the picture: a frame that may run its script and nothing else, and the way back of a click
+network.on('hoverNode',()=>document.body.style.cursor='pointer');\
+network.on('blurNode',()=>document.body.style.cursor='')"""
+# The component around the picture: a frame that may run scripts and nothing else, and the message
+# of a click.
 _FRAME = """export default function({data, parentElement, setTriggerValue}) {
   let frame = parentElement.querySelector("iframe");
   if (!frame) {
@@ -84,8 +89,14 @@ def _component():
 def show(
     html: str, walked: Callable[[int], None], title: str = tr("The neighbourhood as a picture")
 ) -> None:
-    """The picture in a sandboxed frame of that title; `walked` is called with the id of an entity
-    that was clicked."""
+    """Draw the picture in a sandboxed frame.
+
+    Parameters
+    ----------
+    html : the page of the picture.
+    walked : called with the id of an entity that was clicked.
+    title : title of the frame.
+    """
 
     def clicked() -> None:
         node = session.walk_picture.walk
@@ -101,8 +112,14 @@ def show(
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """What is drawn: the entity, its neighbours, those one step further, and the edges among them
-    all."""
+    """Entities and edges of a picture.
+
+    Attributes
+    ----------
+    here : the entity in the middle.
+    near, far : its neighbours, and entities two steps away.
+    edges : all edges between these entities.
+    """
 
     here: int
     near: tuple[int, ...]
@@ -111,8 +128,10 @@ class Neighbourhood:
 
 
 def neighbourhood(graph: Any, here: int, near: Sequence[int], room: int) -> Neighbourhood:
-    """The entity with the given neighbours; where these are few, theirs too; at most `room`
-    entities."""
+    """Return an entity with the given neighbours, at most `room` entities.
+
+    If there are few neighbours, their neighbours are added.
+    """
     near = list(dict.fromkeys(n for n in near if n != here))[: room - 1]
     taken, far = {here, *near}, []
     if len(near) < FILLED // 2:
@@ -129,8 +148,10 @@ def neighbourhood(graph: Any, here: int, near: Sequence[int], room: int) -> Neig
 
 
 def network(colours: Mapping[str, str]) -> Any:
-    """An empty picture of pyvis, whose template is compiled once for all pictures: it would be anew
-    for each."""
+    """Return an empty pyvis network.
+
+    Its template is compiled once for all pictures; pyvis would compile it for each.
+    """
     from pyvis.network import Network
 
     net = Network(
@@ -148,12 +169,15 @@ def network(colours: Mapping[str, str]) -> Any:
 def _templates(folder: str) -> Any:
     from jinja2 import Environment, FileSystemLoader
 
-    # as pyvis has it: what is drawn is escaped before
+    # Without autoescape, as in pyvis. The names are escaped before.
     return Environment(loader=FileSystemLoader(folder))
 
 
 def picture(graph: Any, part: Neighbourhood, dark: bool) -> str:
-    """The picture as an HTML page that loads nothing and in which every name is text."""
+    """Return the picture as an HTML page.
+
+    The page loads nothing, and every name in it is text.
+    """
     colours = DARK if dark else LIGHT
     net = network(colours)
     pairs = _pairs(graph, part)
@@ -175,8 +199,10 @@ def picture(graph: Any, part: Neighbourhood, dark: bool) -> str:
 
 
 def _pairs(graph: Any, part: Neighbourhood) -> dict[tuple[int, int], list[str]]:
-    """The relations between two drawn entities, one arrow for each pair and way; self-loops are
-    left to the table."""
+    """Return the relations between two drawn entities, by pair and direction.
+
+    Self-loops are left out; the table has them.
+    """
     found: dict[tuple[int, int], list[str]] = {}
     outer = set(part.far)
     heads, relations, tails = (
@@ -220,15 +246,17 @@ def _node(
 
 
 def shown(text: str, limit: int) -> str:
-    """`text` on one line. pyvis takes a title that holds "href" for HTML, so an invisible mark
-    parts that word."""
+    """Return `text` on one line, cut to `limit` characters.
+
+    pyvis takes a title with "href" for HTML, so an invisible character splits that word.
+    """
     text = " ".join(text.split())
     text = text if len(text) <= limit else text[: limit - 1] + "…"
     return _HREF.sub(lambda m: m.group()[:2] + "\u2060" + m.group()[2:], text)
 
 
 def options(colours: dict[str, str]) -> dict[str, Any]:
-    """How a picture of those colours behaves and is drawn."""
+    """Return the options of vis.js for a picture of those colours."""
     return {
         "physics": {"enabled": False},
         "interaction": {
@@ -256,13 +284,15 @@ def options(colours: dict[str, str]) -> dict[str, Any]:
 
 
 def alone(html: str, colours: dict[str, str]) -> str:
-    """The page without what it would load from elsewhere, and without pyvis's frame around the
-    drawing."""
+    """Return a page without external resources and without pyvis's frame around the drawing."""
     style = (
-        f"<style>html,body{{margin:0;background:{colours['paper']};overflow:hidden}} center{{display:none}} .card{{border:0!important}}"
+        f"<style>html,body{{margin:0;background:{colours['paper']};overflow:hidden}} "
+        f"center{{display:none}} "
+        f".card{{border:0!important}}"
         f"#mynetwork{{border:0!important;float:none!important;height:100vh!important}}"
-        f"div.vis-tooltip{{font:13px sans-serif;color:{colours['text']};background:{colours['paper']};"
-        f"border-color:{colours['edge']};max-width:60vw;white-space:normal}}</style>"
+        f"div.vis-tooltip{{font:13px sans-serif;color:{colours['text']};"
+        f"background:{colours['paper']};border-color:{colours['edge']};"
+        f"max-width:60vw;white-space:normal}}</style>"
     )
     return (
         _CDN.sub("", html).replace("</head>", style + "</head>", 1) + f"<script>{_SCRIPT}</script>"

@@ -1,1 +1,1 @@
-"""What is prepared for a graph."""
+"""Parts of the page Indexes."""

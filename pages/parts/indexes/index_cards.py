@@ -1,5 +1,4 @@
-"""One card for each kind of index: what it is for, whether it is there, and building, rebuilding
-and deleting it."""
+"""Cards of the kinds of index: purpose, state, and buttons to build, rebuild and delete."""
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ BADGES: dict[str, tuple[Literal["green", "blue", "red", "gray"], str | None]] = 
 
 
 def cards(graph: Any) -> None:
-    """Every kind of index of a graph, and what is left over of earlier ones."""
+    """Draw every kind of index of a graph, and the leftovers of earlier ones."""
     known = _listed(repr(stamp(graph, engine().environment)), graph)
     left = leftovers(graph)
     _figures(known, left)
@@ -61,7 +60,7 @@ def cards(graph: Any) -> None:
 
 @st.cache_resource(max_entries=16, show_spinner=tr("Looking at what is there"))
 def _listed(changed: str, _graph: Any) -> list[Prepared]:
-    """What is prepared, looked up anew where the stamp `changed`."""
+    """Return the prepared indexes, read again when the stamp `changed` differs."""
     return prepared(_graph, engine().environment)
 
 
@@ -77,7 +76,8 @@ def _figures(known: list[Prepared], left: list[Leftover]) -> None:
         if left:
             st.metric(tr("Left over"), size(sum(one.size for one in left)), width="content")
     caption(
-        "Everything here is made from the graph and can be deleted and made again. It is made once and then serves every question."
+        "Everything here is made from the graph and can be deleted and made again. It is made "
+        "once and then serves every question."
     )
 
 
@@ -111,10 +111,12 @@ def _card(graph: Any, one: Prepared) -> None:
 
 
 def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
-    """What is there, a line for each setting, and how long building takes where it is not all
-    there."""
+    """Return a line for each stored setting.
+
+    The build time of what is missing is added.
+    """
     if at_work and one.kind.adds:
-        return []  # it grows; the bar tells how far it is
+        return []  # The index grows, and the progress bar shows how far it is.
     now, lines, by = time.time(), [], whose(OWNED_AS, key(graph, one.kind))
     for saved in sorted(one.saved, key=lambda saved: not saved.usual):
         facts = [saved.words[:1].upper() + saved.words[1:]] if saved.words else []
@@ -207,7 +209,7 @@ def _start(graph: Any, kind: Kind, anew: bool = False) -> None:
 
 
 def _building(kind: Kind, one: Prepared, job: Job) -> None:
-    """How far the building is, and how it ended."""
+    """Draw the progress of a build, and how it ended."""
     note = tr("Cancelled; nothing was kept.")
     if one.state == PARTLY:
         note = tr("Cancelled. What was done is kept; “Go on” takes it up.")
@@ -217,7 +219,7 @@ def _building(kind: Kind, one: Prepared, job: Job) -> None:
 
 
 def _leftovers(graph: Any, left: list[Leftover]) -> None:
-    """What nothing reads any more."""
+    """Draw the files that nothing reads any more."""
     for title, some in (
         (tr("Of an earlier state of the graph"), [one for one in left if one.earlier]),
         (tr("Not known to Hopscope"), [one for one in left if not one.earlier]),
@@ -232,7 +234,8 @@ def _leftovers(graph: Any, left: list[Leftover]) -> None:
                 question = tr("Delete {size}? Nothing reads it any more.", size=size(one.size))
                 if one.earlier:
                     question = tr(
-                        "Delete {size}? The graph was changed since. Vectors in it spare new ones some encoding.",
+                        "Delete {size}? The graph was changed since. Vectors in it spare new ones "
+                        "some encoding.",
                         size=size(one.size),
                     )
                 mine = who().administrator
@@ -253,6 +256,9 @@ def _at_work(graph: Any) -> list[str]:
 
 @st.fragment(run_every=2.0)
 def _watch(graph: Any, shown: list[str]) -> None:
-    """Draws the page anew when work was begun or ended elsewhere, as in another tab."""
+    """Draw the page again when work was started or ended elsewhere.
+
+    That may be in another tab.
+    """
     if _at_work(graph) != shown:
         st.rerun()

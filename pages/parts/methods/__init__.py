@@ -1,1 +1,1 @@
-"""Choosing a method and changing its steps."""
+"""Parts that choose a method and change its steps."""

@@ -1,5 +1,7 @@
-"""The suggested size of a subgraph beside its parameter, with the reasons; never applied unless a
-person presses the button."""
+"""Suggested size of a subgraph with its reasons.
+
+It is shown with the parameter and applied only when the user clicks the button.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from pages.parts.shared.wording import tr
 
 
 def asked() -> Question:
-    """The question on Compare, as it stands in the bar."""
+    """Return the question in the bar of the page Compare."""
     text = session.question
     known = known_question(text)
     return Question(
@@ -28,14 +30,17 @@ def asked() -> Question:
 
 
 def tried() -> Question:
-    """The question on Build, with what its set knows of it."""
+    """Return the question on the page Build, with the facts of its set."""
     text = session.try_question
     return known_question(text) or Question(text)
 
 
 def advised(operator: Operator, question: Question) -> SizeAdvice | str | None:
-    """The suggestion for an operator that keeps the nodes of the largest PageRank, or why there is none in a sentence; None for other
-    operators, without a question, and while the graph is not open."""
+    """Return the suggested size for an operator that keeps the nodes of largest PageRank.
+
+    It is a sentence if there is no suggestion. None for other operators, without a question, and
+    while the graph is not open.
+    """
     job = engine().jobs.get(f"open-{source().graph_name}")
     opened = job.result if job is not None else None
     if (
@@ -47,19 +52,22 @@ def advised(operator: Operator, question: Question) -> SizeAdvice | str | None:
     try:
         return _advice(opened, question)
     except UnknownEntity:
-        return None  # said where the question is asked
+        return None  # The question bar shows this error.
     except HopscopeError as error:
         return str(error)
 
 
 def same_words(keep: int) -> str:
-    """That the suggested size is the one that is set."""
+    """Return the sentence that the suggested size equals the present one."""
     return tr("{keep:,} nodes is also what this question suggests.", keep=keep)
 
 
 def advice_data(operator: Operator | None, question: Question) -> dict[str, Any] | None:
-    """The suggestion as plain data: a title, its reasons, and the value that a button sets where it
-    is another one."""
+    """Return the suggestion as plain data.
+
+    It has a title, the reasons, and the value that a button sets if it differs from the present
+    one.
+    """
     advice = advised(operator, question) if operator is not None else None
     if advice is None:
         return None
@@ -80,7 +88,10 @@ def advice_data(operator: Operator | None, question: Question) -> dict[str, Any]
 
 
 def _advice(opened: Any, question: Question) -> SizeAdvice:
-    """The advice, kept for the session as long as question and feedback stay the same."""
+    """Return the suggestion.
+
+    It is kept in the session as long as question and ratings stay the same.
+    """
     log = ratings(opened.digest)
     key = (opened.digest, question, len(log), log[-1].time if log else 0)
     known = session.advice

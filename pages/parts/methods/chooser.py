@@ -1,5 +1,4 @@
-"""The chooser of methods: the whole catalogue under its groups, searched in the browser, with a
-sentence on each method."""
+"""Chooser of methods: the catalogue in groups, searched in the browser, with a sentence on each."""
 
 from __future__ import annotations
 
@@ -17,10 +16,17 @@ from pages.parts.shared.wording import tr
 def chooser(
     known: Mapping[str, Instance], models, current: str, key: str, answering: bool = True
 ) -> str | None:
-    """Draw the chooser; the id of the instance that was chosen in this run, else None.
+    """Draw the chooser, and return the id of the chosen method.
 
-    `models` is the registry, which knows what is not installed; `current` is the id of the instance
-    that is marked. Each line is drawn as a row of small bricks, in the colours of Build.
+    None if no method was chosen in this run. Each method is drawn with its operators as small
+    blocks, in the colours of the page Build.
+
+    Parameters
+    ----------
+    known : the methods by id.
+    models : the registry, which knows the models that are not installed.
+    current : id of the method that is marked.
+    answering : whether a language model answers, so that its absence is reported.
     """
     groups = [
         {"title": title, "rows": [_row(one, models, answering) for one in rows]}

@@ -1,4 +1,4 @@
-"""The catalogue under the headings of its groups, and as the options of a select box."""
+"""Catalogue of methods in groups, and as options of a select box."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from core.instances.catalogue import OWN, Instance
 from core.sharing import shared
 from pages.parts.shared.wording import tr
 
-HEADING = "# "  # begins the options that are headings; no id does
+HEADING = "# "  # prefix of the options that are headings; no id begins so
 
 
 def saved() -> str:
-    """The heading of what people saved."""
+    """Return the heading of the methods that users saved."""
     return tr("Saved here") if shared() else tr("Saved by you")
 
 
 def grouped(known: Mapping[str, Instance]) -> dict[str, list[Instance]]:
-    """The instances under the title of their group, in the catalogue's order."""
+    """Return the methods by the title of their group, in the catalogue's order."""
     groups: dict[str, list[Instance]] = {}
     for one in known.values():
         groups.setdefault(saved() if one.group == OWN else one.group or tr("Others"), []).append(
@@ -27,8 +27,10 @@ def grouped(known: Mapping[str, Instance]) -> dict[str, list[Instance]]:
 
 
 def options(known: Mapping[str, Instance]) -> dict[str, str]:
-    """The label of every option, in order; a heading stands before the instances of its group, a
-    changed one behind its base."""
+    """Return the label of every option, in order.
+
+    A heading comes before the methods of its group, and a variant after its base.
+    """
     found: dict[str, str] = {}
     for title, rows in grouped(known).items():
         found |= {HEADING + title: f"── {title} ──"} | {
@@ -38,10 +40,10 @@ def options(known: Mapping[str, Instance]) -> dict[str, str]:
 
 
 def label(instance: Instance) -> str:
-    """What it does in plain words, the paper's own name, and its line in words."""
+    """Return the label of a method, its number, and its line in words."""
     return " · ".join(filter(None, (tr(instance.label), instance.number, instance.line.words())))
 
 
 def is_heading(option: str | None) -> bool:
-    """Whether an option stands for no instance."""
+    """Return whether an option is a heading."""
     return option is not None and option.startswith(HEADING)

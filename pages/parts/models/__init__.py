@@ -1,1 +1,1 @@
-"""The models."""
+"""Parts of the page Models."""

@@ -1,5 +1,7 @@
-"""Adding a model: a server that is found on this computer or named by its address, and what to do
-for a graphics card."""
+"""Forms to add a model: a server found on this computer, or named by its address.
+
+Instructions for a graphics card are shown as well.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +28,18 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-TIMEOUT = 20.0  # seconds a server may take to answer the test
+TIMEOUT = 20.0  # most seconds for the answer to a test
 KINDS = {"chat": tr("Language model"), "encoder": tr("Encoder"), "reranker": tr("Re-ranker")}
 BACKENDS = {"chat": "openai", "encoder": "openai-embeddings", "reranker": "rerank"}
 
 
 @dataclass(frozen=True)
 class Given:
-    """What the form says of a server. `key` is what was typed, `variable` the environment variable
-    in its place; empty where none is."""
+    """Values of the form of a server.
+
+    `key` is the typed key, and `variable` the environment variable with the key; empty if not
+    given.
+    """
 
     name: str
     url: str
@@ -46,10 +51,14 @@ class Given:
 
 
 def add_model() -> None:
-    """Draw the search for servers, the form for one, and the instructions for a graphics card."""
+    """Draw the forms to add a model.
+
+    They are the search for servers, the form for one, and the instructions for a graphics card.
+    """
     st.subheader(tr("A server"))
     write(
-        "Any server that speaks the OpenAI protocol: Ollama, LM Studio, llama.cpp, vLLM, or a hosted service."
+        "Any server that speaks the OpenAI protocol: Ollama, LM Studio, llama.cpp, vLLM, or a "
+        "hosted service."
     )
     _found()
     with st.container(border=True, key="server-box"):
@@ -78,7 +87,7 @@ def add_model() -> None:
 
 
 def _found() -> None:
-    """The button that looks for servers, and what it found."""
+    """Draw the button that searches for servers, and the servers that were found."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if button(tr("Look for servers on this computer"), key="server-find", icon="radar"):
             with st.spinner(tr("Looking …")):
@@ -87,7 +96,8 @@ def _found() -> None:
     if session.servers_found == ():
         st.info(
             tr(
-                "No model server answers on these ports. Start one (such as `ollama serve`), or give its address below."
+                "No model server answers on these ports. Start one (such as `ollama serve`), or "
+                "give its address below."
             ),
             icon=":material/search_off:",
         )
@@ -125,7 +135,7 @@ def _take(one: FoundServer, model: str) -> None:
 
 
 def _free_name(model: str) -> str:
-    """A name for a model that no declared one has."""
+    """Return a name for a model that no declared model has."""
     base = (
         re.sub(r"[^A-Za-z0-9.]+", "-", model.split("/")[-1].removesuffix(":latest"))
         .strip("-.")
@@ -139,7 +149,7 @@ def _free_name(model: str) -> str:
 
 
 def _form() -> Given:
-    """The fields."""
+    """Draw the fields and return their values."""
     if Session.server_emptied.take():
         for one in (
             Session.server_name,
@@ -195,7 +205,8 @@ def _form() -> Given:
             "HOPSCOPE_KEY_…",
             240,
             tr(
-                "The variable's name, HOPSCOPE_KEY_..., not the key. It holds this address, a space and the key."
+                "The variable's name, HOPSCOPE_KEY_..., not the key. It holds this address, a "
+                "space and the key."
             ),
         )
         fit = [
@@ -224,8 +235,10 @@ def _field(label: str, key: str, example: str, width: int, help_text: str) -> st
 
 
 def checked(given: Given) -> Given:
-    """The fields as they are. Raises BadInput that says which one is not usable, and what a key's
-    variable lacks."""
+    """Return the values after a check.
+
+    Raises BadInput that names the unusable field, or what the key's variable lacks.
+    """
     check_administrator(tr("add models"))
     _check_address(given)
     if not given.model:
@@ -245,7 +258,7 @@ def checked(given: Given) -> Given:
 
 
 def _check_address(given: Given) -> None:
-    """Raises BadInput where the address or the key cannot be used."""
+    """Raise BadInput if the address or the key cannot be used."""
     if not re.fullmatch(r"https?://[^\s/]+\S*", given.url):
         raise BadInput(
             tr("The address must begin with http:// or https://, such as http://localhost:8000/v1.")
@@ -258,7 +271,8 @@ def _check_address(given: Given) -> None:
         if not NAME.fullmatch(given.variable):
             raise BadInput(
                 tr(
-                    "The key's environment variable is named HOPSCOPE_KEY_...; it holds the address and the key, as in: {how}",
+                    "The key's environment variable is named HOPSCOPE_KEY_...; it holds the "
+                    "address and the key, as in: {how}",
                     how=HOW,
                 )
             )
@@ -277,7 +291,7 @@ def _list(given: Given) -> None:
 
 
 def _listed() -> None:
-    """The models of the server that was asked for them, to choose from."""
+    """Draw the models of the server that was asked, to choose from."""
     url, models = session.server_models
     if url and url == Session.server_url.value.strip().rstrip("/"):
         if not models:
@@ -287,7 +301,7 @@ def _listed() -> None:
 
 
 def _choose() -> None:
-    """Take the model that was chosen from the list into the form."""
+    """Copy the chosen model into the form."""
     model = Session.server_pill.value
     if model:
         Session.server_model.value, Session.server_kind.value = model, role_kind(model)
@@ -296,7 +310,10 @@ def _choose() -> None:
 
 
 def _test(given: Given) -> None:
-    """Ask the server for a few words, or for what an encoder or a re-ranker gives."""
+    """Test a server.
+
+    A language model is asked for a short reply; of others only the list of models is read.
+    """
     if given.kind != "chat":
         if given.model not in list_models(given.url, given.variable, given.key or None):
             st.warning(
@@ -345,22 +362,25 @@ def _add(given: Given) -> None:
         begin_measure(given.name)
     Session.server_models.drop()
     session.server_emptied = True
-    st.rerun()  # the lists of models stand above and were drawn without it
+    st.rerun()  # The lists of models above were drawn without the new one.
 
 
 def _gpu() -> None:
     write(
-        "On a computer with an NVIDIA card, install Hopscope with its graphics packages, then start it:"
+        "On a computer with an NVIDIA card, install Hopscope with its graphics packages, then "
+        "start it:"
     )
     st.code("pip install -r requirements-gpu.txt\nstreamlit run app.py", language="bash")
     write(
-        "Choose the model that runs on the card for a role under “Models”: its server starts at the first question and ends with "
-        "Hopscope. To declare another, add a row to your own file and start Hopscope again:"
+        "Choose the model that runs on the card for a role under “Models”: its server starts at "
+        "the first question and ends with Hopscope. To declare another, add a row to your own "
+        "file and start Hopscope again:"
     )
     st.code(
         tr(
             '[model."my-model"]\nkind = "chat"\nbackend = "vllm"\ntitle = "My model"\n'
-            'weights = "Qwen/Qwen2.5-7B-Instruct"  # a folder, or a name on the model hub\ncontext = 8192'
+            'weights = "Qwen/Qwen2.5-7B-Instruct"  # a folder, or a name on the model '
+            "hub\ncontext = 8192"
         ),
         language="toml",
     )

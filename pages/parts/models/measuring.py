@@ -1,4 +1,4 @@
-"""Measuring a server: asked in the background what it can do, and shown on its card."""
+"""Measurement of a server's abilities in the background, shown on its card."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from pages.parts.shared.working import working
 
 
 def begin_measure(name: str) -> None:
-    """Begin to ask a server what it can do."""
+    """Start to measure a server's abilities."""
     registry = engine().models
     engine().jobs.run(f"measure-{name}", lambda job: registry.measure(name, job), again=True)
 
 
 def measured(info: ModelInfo) -> None:
-    """What was measured of a server, how far the measure is, or that there was none."""
+    """Draw the measured abilities of a server, or the progress.
+
+    If there are none, a note says so.
+    """
     job = engine().jobs.get(f"measure-{info.name}")
     if job is not None and not (job.ended and job.status == DONE):
         working(job, f"measure-{info.name}", tr("Not measured to the end."))
@@ -40,7 +43,7 @@ def measured(info: ModelInfo) -> None:
 
 
 def measure_button(info: ModelInfo) -> None:
-    """The button that measures a server, also again."""
+    """Draw the button that measures a server, or measures it again."""
     job = engine().jobs.get(f"measure-{info.name}")
     if job is None or job.ended:
         button(
@@ -50,7 +53,7 @@ def measure_button(info: ModelInfo) -> None:
             icon="speed",
             type="tertiary",
             help=tr(
-                "Asks the server some twenty times: how long a prompt it reads, whether it streams, keeps to a schema, and more. "
-                "A minute or two."
+                "Asks the server some twenty times: how long a prompt it reads, whether it "
+                "streams, keeps to a schema, and more. A minute or two."
             ),
         )

@@ -1,4 +1,4 @@
-"""One card a model: what it is, whether it is here, and how to get it or let it go."""
+"""Cards of the models: what each is, whether it is installed, and how to get or remove it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS = {
 
 
 def cards() -> None:
-    """Every declared model, by kind."""
+    """Draw every declared model, by kind."""
     declared = engine().models.declared()
     for model_kind, title in KINDS.items():
         found = [info for info in declared if info.kind == model_kind]
@@ -64,7 +64,7 @@ def _state(info: ModelInfo) -> None:
 
 
 def _facts(info: ModelInfo) -> list[str]:
-    """The facts of a model, those that are known."""
+    """Return the known facts of a model."""
     facts = [
         info.name,
         tr("runs on {device}", device=info.device)
@@ -120,6 +120,6 @@ def _fetch(name: str) -> None:
 
 
 def _fetching(info: ModelInfo, job: Job) -> None:
-    """The progress of a fetch, and how it ended."""
+    """Draw the progress of a download, and how it ended."""
     note = tr("Cancelled. What was fetched so far is kept; “Fetch” goes on from there.")
     working(job, info.name, note if job.status != DONE and not info.present else "")

@@ -1,4 +1,4 @@
-"""Which model does what."""
+"""Roles of the models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ ROLE_WORDS = {
 
 
 def choose_roles() -> None:
-    """Which model does what; a choice is kept for the next start."""
+    """Draw the choice of a model for each role.
+
+    A choice is saved for the next start.
+    """
     registry, mine = engine().models, who().administrator
     declared = registry.declared()
     with st.container(border=True):
@@ -63,7 +66,8 @@ def choose_roles() -> None:
                 )
         if not mine:
             caption(
-                "Where Hopscope is shared, only the administrator chooses, fetches and removes models. All may try them."
+                "Where Hopscope is shared, only the administrator chooses, fetches and removes "
+                "models. All may try them."
             )
         absent = [
             ROLE_WORDS[role][0]

@@ -1,5 +1,4 @@
-"""Vectors of texts on disk: how many there are, how often they served, and a button that removes
-them."""
+"""Vectors of texts saved on disk: their number, their use, and a button that removes them."""
 
 from __future__ import annotations
 
@@ -15,8 +14,7 @@ from pages.parts.shared.wording import tr
 
 
 def saved_vectors() -> None:
-    """One line of what is saved, what it brought since the start, and what is wrong with it, if
-    anything."""
+    """Draw one line on the saved vectors, and a fault if any."""
     try:
         facts = vector_file().facts()
     except HopscopeError as error:
@@ -40,7 +38,10 @@ def saved_vectors() -> None:
 
 
 def sentence(facts: SavedTexts) -> str:
-    """What is saved, of how much, and the share of texts that were found."""
+    """Return a sentence on the saved vectors.
+
+    It has their size, and the share of texts that were found.
+    """
     if not facts.limit:
         return tr("Vectors of texts are not saved on disk, as HOPSCOPE_SAVED_VECTORS is 0.")
     begun = tr(

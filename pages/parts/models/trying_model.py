@@ -1,4 +1,4 @@
-"""Trying one model: a language model on a prompt, an encoder or scorer on a few lines."""
+"""Trial of one model: a language model on a prompt, an encoder or scorer on a few lines."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ from pages.parts.shared.wording import tr
 
 PROMPT = tr("In one sentence: what is a knowledge graph?")
 QUERY = "who directed the film"
-LINES = "Inception -> directed_by -> Christopher Nolan\nInception -> release_year -> 2010\nInception -> starred_actors -> Leonardo DiCaprio"
-MOST_LINES, MOST_TOKENS = 200, 256
+LINES = (
+    "Inception -> directed_by -> Christopher Nolan\nInception -> release_year -> 2010\nInception "
+    "-> starred_actors -> Leonardo DiCaprio"
+)
+MOST_LINES, MOST_TOKENS = 200, 256  # most lines to rank, most tokens of a reply
 
 
 def try_model() -> None:
-    """Draw the choice of a model and the box that fits it."""
+    """Draw the choice of a model and the form that fits it."""
     infos = {info.name: info for info in engine().models.declared()}
     here = [name for name, info in infos.items() if info.present]
     if not here:
@@ -62,7 +65,7 @@ def _chat(info: ModelInfo) -> None:
 
 
 def _reply(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
-    """The model's reply, and the seconds it took from its first piece on."""
+    """Return the model's reply, and the seconds from its first piece on."""
     if not prompt.strip():
         raise BadInput(tr("Type a prompt first."))
     first: list[float] = []
@@ -81,9 +84,9 @@ def _reply(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
 
 
 def _show_outcome(job: Job) -> None:
-    """The reply as far as it has come, and what it cost."""
+    """Draw the reply so far, and its cost."""
     ended = job.status == DONE
-    # what was taken for the reply may turn out to be a thought
+    # Text that was streamed as the reply may turn out to be a thought, which the result leaves out.
     written = job.result[0].text if ended else job.written
     if written.strip():
         with st.container(border=True):
@@ -93,14 +96,16 @@ def _show_outcome(job: Job) -> None:
 
 
 def _show_reply(reply: Reply, seconds: float | None) -> None:
-    """What is to be known of a reply beside its text: why it is blank or cut, the thought before
-    it, and what it cost."""
+    """Draw the facts of a reply.
+
+    They are why it is empty or cut, its thought, and its cost.
+    """
     if fault := reply.fault():
         st.text(fault)
     if reply.thought:
         with st.expander(tr("Thought, no part of the reply")):
             st.text(reply.thought)
-    # a thought comes before the first piece
+    # The time starts at the first piece of the reply. A thought comes before it and is not timed.
     timed = seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought
     speed = ""
     if timed and seconds and reply.tokens_out > 1:
@@ -128,7 +133,7 @@ def _scorer(info: ModelInfo) -> None:
 
 
 def _ranked(job: Job, name: str, query: str, lines: str) -> list[dict[str, Any]]:
-    """The lines, best first, with their scores."""
+    """Return the lines with their scores, best first."""
     texts = [line.strip() for line in lines.splitlines() if line.strip()]
     if not query.strip() or not texts:
         raise BadInput(tr("Type a question and at least one line."))
@@ -155,7 +160,7 @@ def _table(job: Job) -> None:
 
 
 def _start(key: str, work) -> None:
-    """A job of this session."""
+    """Start a job of this session."""
 
     def make() -> Job:
         job = Job(name, work)
@@ -167,7 +172,7 @@ def _start(key: str, work) -> None:
 
 
 def _watch(key: str, show) -> None:
-    """Show a job of this session while it runs and after."""
+    """Draw a job of this session while it runs and afterwards."""
     job = engine().jobs.get(Session.try_jobs[key].value)
     if job is None:
         return

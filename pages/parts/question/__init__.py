@@ -1,1 +1,1 @@
-"""A question: its bar, its address, its documents and its sets."""
+"""Parts for the question: its bar, its address, its documents and its sets."""

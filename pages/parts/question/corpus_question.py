@@ -1,4 +1,4 @@
-"""A corpus on Compare: opened, told of beside the question, and asked."""
+"""Question to a corpus on the page Compare: opening, facts, and asking."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from pages.parts.shared.wording import tr
 
 
 def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
-    """The question in the bar to the chosen corpus after these edits, ready to be run; one of a
-    set's own brings its gold passages along.
+    """Return the question in the bar to the chosen corpus.
 
-    Raises what `Engine.ask` raises.
+    It has the given edits and is ready to be run. A question of a set brings its gold passages with
+    it. Raises what `Engine.ask` raises.
     """
     name, text = source().name, " ".join(session.question.split())
     known = known_question(text) or Question(text)
@@ -38,13 +38,15 @@ def ask_documents(reader: bool, model: bool, edits: Sequence[Edit] = ()) -> Any:
 
 
 def prepared_corpus(name: str) -> Corpus:
-    """The corpus with the graph of its chunks made, which is shown with its progress where it takes
-    a while."""
+    """Return the corpus after its documents are split into passages.
+
+    If that takes long, the progress is shown.
+    """
     corpus = open_corpus(name)
     key = f"chunks-{name}-{corpus.digest}"
 
     def cut(job: Job) -> Any:
-        job.report(tr("Looking for the chunks"))  # in the place of “Waiting for its turn”
+        job.report(tr("Looking for the chunks"))  # Otherwise “Waiting for its turn” would stay.
         return engine().environment.built(corpus, watch=job, make=True)
 
     job = engine().jobs.run(key, cut)
@@ -54,8 +56,10 @@ def prepared_corpus(name: str) -> Corpus:
 
 
 def facts() -> None:
-    """What is asked: the corpus, the known answers, which can be changed, and how many passages are
-    known to hold them."""
+    """Draw the corpus, the known answers, and the gold passages.
+
+    The answers can be edited. Of the gold passages the number is shown.
+    """
     corpus = result_of(lambda: open_corpus(source().name))
     if corpus is None:
         return
@@ -83,5 +87,5 @@ def _answers_changed() -> None:
 
 
 def _box() -> Key[str]:
-    """The key of the box of the question's known answers."""
+    """Return the key of the text box of the question's known answers."""
     return Session.known_answers[hash(session.question)]

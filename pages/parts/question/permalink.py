@@ -1,5 +1,7 @@
-"""The address of a comparison: question, entities, known answers, lanes and switches as query
-parameters; of a case, its id."""
+"""Address of a comparison as query parameters.
+
+They hold the question, entities, known answers, lanes and switches. A case has only its id.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,12 @@ from core.sources import GraphSource, Source, source_in
 from pages.parts.shared.session import USUAL
 
 DEFAULT_LANES = GraphSource.usual_lanes
-MOST_LANES = 4
+MOST_LANES = 4  # lanes of a comparison on the page Compare
 
 
 @dataclass(frozen=True)
 class Link:
-    """What a permalink restores. `lanes` are instance ids or the canonical text of lines."""
+    """Contents of a permalink. `lanes` are ids of methods or the canonical text of lines."""
 
     question: str = ""
     entities: tuple[str, ...] = ()
@@ -32,13 +34,17 @@ class Link:
     seed: int = 0
     model: bool = True
     reader: bool = True
-    edits: tuple[Edit, ...] = ()  # what is taken away from the source, merged or renamed
-    case: str = ""  # the id of a case that was answered before, which is all that its address holds
-    typed: bool = False  # whether it stands for what is in the bar, be it nothing, and not for the example of a first page
+    edits: tuple[Edit, ...] = ()  # removed, merged or renamed items of the graph or corpus
+    case: str = ""  # id of a saved case; the address has nothing else then
+    # Whether the question is that of the bar, which may be empty. A first page shows an example.
+    typed: bool = False
 
     @property
     def empty(self) -> bool:
-        """Whether it names no question, be it an empty one, nor lanes, documents or a case."""
+        """True if the link names nothing.
+
+        That is no question (not even an empty one), no lanes, no documents and no case.
+        """
         return (
             not self.typed
             and not self.question
@@ -48,7 +54,7 @@ class Link:
         )
 
     def parameters(self) -> dict[str, list[str] | str]:
-        """The query parameters; what is as usual is left out."""
+        """Return the query parameters without those at their default."""
         if self.case:
             return {"case": self.case}
         query: dict[str, list[str] | str] = (
@@ -68,19 +74,21 @@ class Link:
         return query
 
     def address(self, page: str) -> str:
-        """The full address, on the page's own address without its query."""
+        """Return the full address on a page, whose own query is removed."""
         return f"{page.split('?')[0]}?{urlencode(self.parameters(), doseq=True)}"
 
 
 def read_link() -> Link:
-    """The link in the address bar; unreadable parts are as usual."""
+    """Return the link in the address bar; unreadable parts get their defaults."""
     query = st.query_params
     return parse_link({key: query.get_all(key) for key in query})
 
 
 def parse_link(query: Mapping[str, Sequence[str] | str]) -> Link:
-    """The link of query parameters, as `Link.parameters` gives them; unreadable parts are as
-    usual."""
+    """Return the link of query parameters, as `Link.parameters` returns them.
+
+    Unreadable parts get their defaults.
+    """
 
     def many(key: str) -> tuple[str, ...]:
         value = query.get(key, ())
@@ -110,17 +118,17 @@ def _edits(texts: Iterable[str]) -> Iterator[Edit]:
     for text in texts:
         try:
             yield Edit.read(text)
-        # shown as a name that no graph has, so that nothing is left out without a word
+        # It becomes a name that no graph has, so that the page reports it.
         except BadInput:
             yield Edit("node", (text or "?",))
 
 
 def case_link(case: Case) -> Link:
-    """The link of a case, with what asks it again."""
+    """Return the link of a case, with what is needed to ask it again."""
     usual = Link(case.question, case.entities, case.answers, source=GraphSource(case.graph))
     return replace(parse_link(case.link) if case.link else usual, case=case.id)
 
 
 def write_link(link: Link) -> None:
-    """Put the link in the address bar."""
+    """Write the link into the address bar."""
     st.query_params.from_dict(link.parameters())

@@ -1,5 +1,4 @@
-"""The question bar: type a question, draw one from a set or search the sets, and see where it
-starts from."""
+"""Question bar: type a question, draw one from a set, or search the sets."""
 
 from __future__ import annotations
 
@@ -19,19 +18,23 @@ from pages.parts.shared.source_words import words_of
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-SUGGESTED = 8
+SUGGESTED = 8  # questions or names that are suggested
 
 
 def known_question(text: str) -> Question | None:
-    """The question of the chosen graph's or corpus's sets with exactly that text; a set that cannot
-    be read is left out, as choosing it tells why."""
+    """Return the question of the chosen graph's or corpus's sets with exactly that text.
+
+    A set that cannot be read is skipped; choosing it shows the error.
+    """
     text = " ".join(text.split())
     return source().named(text) if text else None
 
 
 def take(question: Question, asked_on: Source) -> None:
-    """Put a question of a set into the bar, with its entities and known answers, and choose what it
-    is asked on."""
+    """Put a question of a set into the bar, with its entities and answers.
+
+    Its graph or corpus is chosen too.
+    """
     session.examples_open, session.source = False, asked_on
     session.question = question.text
     session.entities = list(question.entities)
@@ -40,19 +43,19 @@ def take(question: Question, asked_on: Source) -> None:
 
 
 def bar_state() -> tuple[str, bool, bool]:
-    """What the person sets in the bar and its options: the question, and the switches of model and
-    reader."""
+    """Return the state of the bar: question, model and reader."""
     return session.question, session.model, session.reader
 
 
 def settle() -> None:
-    """Ask what is new in the bar: a question of a set brings its entities and answers along, any
-    other starts afresh; a changed switch asks the same question again. An emptied bar is asked too,
-    so that it is said why there is no answer.
+    """Ask if the state of the bar has changed.
 
-    `settled` is what was asked for last, and is set last: Streamlit breaks off what it runs,
-    callbacks included, as soon as the person does something else, and what was not ended is then
-    done in the next run.
+    A question of a set brings its entities and answers with it; any other question starts without.
+    A changed switch asks the same question again. A cleared bar is asked too, so that the page says
+    why there is no answer.
+
+    `settled` is set last. Streamlit interrupts a run, callbacks included, as soon as the user does
+    something else. What was not finished is then done in the next run.
     """
     before, now = session.settled, bar_state()
     if before == now:
@@ -65,7 +68,7 @@ def settle() -> None:
         session.hops = known.hops if known is not None else None
     emptied = before is not None and bool(before[0].strip()) and not session.question.strip()
     session.submitted = emptied or bool(session.question.strip())
-    session.edited = False  # else the switches of what is on the screen would hold
+    session.edited = False  # Otherwise the switches of the comparison on the screen would be used.
     session.settled = now
 
 
@@ -75,8 +78,10 @@ def begin(text: str) -> None:
 
 
 def question_bar() -> bool:
-    """Draw the box of the question, Ask and the example questions, each in the row they are called
-    in; whether Ask was pressed."""
+    """Draw the question bar, and return whether Ask was clicked.
+
+    It has the question box, the button Ask and the example questions.
+    """
     first = source().examples
     st.text_input(
         tr("Question"),
@@ -143,8 +148,10 @@ def _draw(known: Source, chosen: str) -> None:
 
 
 def suggest(error: HopscopeError) -> None:
-    """An error about the question as a sentence; for an unknown entity, the nearest names as
-    buttons."""
+    """Draw an error about the question.
+
+    For an unknown entity, the nearest names are drawn as buttons.
+    """
     st.error(plain(str(error)))
     alternatives = getattr(error, "alternatives", ())
     if alternatives:
@@ -163,6 +170,6 @@ def _start_from(name: str, instead_of: str) -> None:
 
 
 def link_entities(graph) -> None:
-    """Fill in the entities found in the question, where none are given."""
+    """Set the entities found in the question, if none are given."""
     if not session.entities and session.question.strip():
         session.entities = graph.names(seeds_of(graph, session.question))

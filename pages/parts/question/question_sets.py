@@ -1,5 +1,4 @@
-"""What an evaluation or a search asks: the graph or the documents that are chosen, with their
-question sets."""
+"""Question sets of the chosen graph or corpus, for evaluations and searches."""
 
 from __future__ import annotations
 
@@ -15,8 +14,11 @@ from pages.parts.shared.wording import tr
 
 
 def asked() -> Source:
-    """What is chosen in the sidebar; in the place of the graph of one question, and of a corpus
-    that is missing, a graph with sets."""
+    """Return the graph or corpus whose sets are offered.
+
+    It is the one chosen in the sidebar. In place of the graph of a single question, or of a missing
+    corpus, it is a graph with sets.
+    """
     on = chosen()
     if on.is_corpus:
         if on.here:
@@ -27,13 +29,19 @@ def asked() -> Source:
 
 
 def usual_sets(sets: Iterable[str]) -> list[str]:
-    """The set to begin with: the first for development, else the first."""
+    """Return the set that is selected at first.
+
+    It is the first development set, else the first set.
+    """
     names = list(sets)
     return ([name for name in names if name.endswith("-dev")] or names)[:1]
 
 
 def no_questions(on: Source) -> None:
-    """Says that a graph or a corpus has no questions, and leads to where they are added."""
+    """Draw a note that a graph or corpus has no questions.
+
+    A link leads to where they are added.
+    """
     with st.container(border=True):
         st.info(
             tr(
@@ -44,8 +52,8 @@ def no_questions(on: Source) -> None:
         )
         if on.is_corpus:
             write(
-                "Bring them with the documents on the page Texts, have some made there (Do I need a graph at all?), or let a language "
-                "model write some."
+                "Bring them with the documents on the page Texts, have some made there (Do I need "
+                "a graph at all?), or let a language model write some."
             )
             st.page_link(
                 "pages/texts.py",

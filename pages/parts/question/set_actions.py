@@ -1,5 +1,4 @@
-"""Ways from a set of questions to the screens that use it: ask one on Compare, evaluate them
-all."""
+"""Buttons that ask a question of a set on Compare, or evaluate the whole set."""
 
 from __future__ import annotations
 
@@ -26,8 +25,10 @@ def ways_on(
     key: str,
     type: Literal["primary", "secondary", "tertiary"] = "secondary",
 ) -> None:
-    """Two buttons: ask a question of the set, evaluate the set. The screen that has them draws
-    `go_on` as well."""
+    """Draw two buttons: ask a question of the set, and evaluate the set.
+
+    The page must call `go_on` as well.
+    """
     with st.container(horizontal=True, width="content"):
         button(
             tr("Ask one"),
@@ -46,7 +47,7 @@ def ways_on(
 
 
 def go_on() -> None:
-    """Goes to the screen whose button was clicked; what stood in the way is said."""
+    """Go to the page whose button was clicked, or show the error."""
     led = Session.led_on.take()
     if isinstance(led, str):
         st.error(plain(led))
@@ -55,7 +56,10 @@ def go_on() -> None:
 
 
 def lead_to(page: str, query: dict[str, Any]) -> None:
-    """Go to a page, as a callback; where it is on the screen its address is emptied."""
+    """Go to a page, as a callback.
+
+    If the page is on the screen, its address is cleared.
+    """
     if session.page in ("", page):
         st.query_params.clear()
     else:
@@ -63,7 +67,7 @@ def lead_to(page: str, query: dict[str, Any]) -> None:
 
 
 def one_of(questions) -> Question:
-    """The question to begin with: the first that tells its answers, else the first."""
+    """Return the first question with known answers, else the first."""
     return next((question for question in questions if question.answers), questions[0])
 
 

@@ -1,1 +1,1 @@
-"""What every page starts from."""
+"""Parts that every page uses."""

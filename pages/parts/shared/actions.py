@@ -1,5 +1,4 @@
-"""What a person does: buttons, the questions before some of them, and the errors of what is
-done."""
+"""Buttons, confirmations, and the display of errors of actions."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ T = TypeVar("T")
 
 @contextmanager
 def shown_errors() -> Iterator[None]:
-    """Show an error at this place of the page, and go on behind the block."""
+    """Show an error of the block here, and continue after it."""
     try:
         yield
     except HopscopeError as error:
@@ -28,16 +27,20 @@ def shown_errors() -> Iterator[None]:
 
 
 def result_of(action: Callable[[], T]) -> T | None:
-    """Return what an action returns; an error is shown at this place of the page, and None
-    returned."""
+    """Return the result of an action.
+
+    If it fails, the error is shown here and None is returned.
+    """
     with shown_errors():
         return action()
     return None
 
 
 def attempt(action: Callable[[], Any]) -> None:
-    """Run an action as the callback of a widget; its error is kept for the next drawing of the
-    page."""
+    """Run an action as the callback of a widget.
+
+    Its error is shown at the next drawing of the page.
+    """
     try:
         action()
     except HopscopeError as error:
@@ -57,10 +60,10 @@ def button(
 
     Parameters
     ----------
-    action : called when it is pressed; its error is drawn with the page.
+    action : called when the button is pressed; its error is drawn with the page.
     icon : the name of a Material symbol.
-    why_not : the reason why it cannot be used, if any.
-    look : what else `st.button` takes.
+    why_not : the reason that the button is disabled; empty if it is not.
+    look : further arguments of `st.button`.
     """
     return st.button(
         label,
@@ -82,13 +85,13 @@ def ask_first(
     why_not: str = "",
     box: str | None = None,
 ) -> None:
-    """Draw a button that asks before it acts.
+    """Draw a button that asks for confirmation before it acts.
 
     Parameters
     ----------
-    yes, key : the label and the key of the button that acts.
-    why_not : the reason why it cannot be used, if any.
-    box : the key of the box with the question.
+    yes, key : label and key of the button that confirms.
+    why_not : the reason that the button is disabled; empty if it is not.
+    box : key of the box with the question.
     """
     with st.popover(label, icon=icon, type=type, key=box, **held(why_not)):
         st.write(plain(question))

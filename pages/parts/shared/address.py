@@ -1,5 +1,7 @@
-"""The browser's address: of a page that a person came to by a click, which brings none along, and
-over a sign-in, which takes it away."""
+"""Writes to the browser's address that Streamlit does not offer.
+
+A page that is opened by a click has no parameters in its address, and a sign-in loses the address.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ COMPARE = (
     "present",
     "show",
 )
-PARAMETERS = (*COMPARE, "line", "from", "entity", "add", "run", "question")  # of all pages
+# The query parameters of the page Compare above, and of all pages here.
+PARAMETERS = (*COMPARE, "line", "from", "entity", "add", "run", "question")
 
 
 @cache
@@ -36,37 +39,44 @@ def _component(name: str):
 
 
 def in_place(parameters: Mapping[str, Sequence[str] | str], page: str = "") -> None:
-    """Write these query parameters into the browser's address where it has none, as the entry that
-    it is at, as long as it is at `page`.
+    """Write query parameters into the browser's address.
 
-    Whatever is written into `st.query_params` makes an entry of its own, so that Back would come to
-    the same page again; and where Streamlit breaks off the first run of a page, it makes that entry
+    This is done only if the address has none and is still at `page`. The present entry of the
+    browser's history is replaced. Writes to `st.query_params` make a new entry, so that Back would
+    return to the same page. If Streamlit aborts the first run of a page, it even makes that entry
     on the page before.
     """
-    with st.container(key="address"):  # which takes no room
+    with st.container(key="address"):  # The style sheet gives this container no room.
         _component("address")(
             key="in_place", data={"query": urlencode(parameters, doseq=True), "page": page}
         )
 
 
 def ask_on_enter(label: str) -> None:
-    """Let Enter in the text box of this label press Ask, also where its text is unchanged."""
-    with st.container(key="enter"):  # which takes no room
+    """Let Enter in the text box of this label press Ask.
+
+    It does so even if the text is unchanged.
+    """
+    with st.container(key="enter"):  # without room, as above
         _component("enter")(key="on_enter", data={"label": label})
 
 
 def keep_wished() -> None:
-    """Keep the address that a person came with, in this tab of their browser, until they have
-    signed in there."""
+    """Keep the address with which a user came until the sign-in.
+
+    It is kept in this browser tab.
+    """
     _wished({"keep": True})
 
 
 def go_to_wished(pages: Sequence[str]) -> None:
-    """Go to the address that was kept, once: to one of these pages, with the parameters that ours
-    have."""
+    """Go once to the address that was kept.
+
+    Only these pages and known query parameters are accepted.
+    """
     _wished({"pages": list(pages), "parameters": list(PARAMETERS)})
 
 
 def _wished(data: Mapping[str, object]) -> None:
-    with st.container(key="wished"):  # which takes no room
+    with st.container(key="wished"):  # without room, as above
         _component("wished")(key="wished_address", data=data)

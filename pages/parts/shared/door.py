@@ -1,5 +1,7 @@
-"""What every request to the server goes through first, the pages' own connection too: the name it
-was sent to, and who may send files."""
+"""Access control of every request to the server, also of the pages' own connection.
+
+It checks the host name of a request, and who may upload files.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from core.sharing import shared
 
 POLICY = {
     "default-src": "'self'",
-    "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",  # what Streamlit needs
+    "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",  # Streamlit needs all of them.
     "style-src": "'self' 'unsafe-inline'",
     "img-src": "'self' data: blob:",
     "font-src": "'self' data:",
@@ -33,16 +35,16 @@ POLICY = {
     "frame-ancestors": "'none'",
 }
 HOSTS, FRAMES = "HOPSCOPE_HOSTS", "HOPSCOPE_FRAMES"
-SPACE_HOST = "SPACE_HOST"  # set by Hugging Face to the public name of a Space
-MANY_SESSIONS = 1000  # admitted ones, from which on those that ended are looked for
+SPACE_HOST = "SPACE_HOST"  # variable that Hugging Face sets to the public name of a Space
+MANY_SESSIONS = 1000  # admitted sessions above which the ended ones are removed
 _admitted: set[str] = set()
 
 
 def headers() -> dict[str, str]:
-    """Return the headers that hold a browser to the pages.
+    """Return the HTTP headers that restrict what a browser may do with the pages.
 
-    A page asks nobody but this server, whatever was drawn there. It is shown in no other page but
-    those whose origins HOPSCOPE_FRAMES names, separated by commas.
+    A page may connect to this server only, whatever was drawn on it. No other page may embed it,
+    except those whose origins HOPSCOPE_FRAMES names, separated by commas.
     """
     policy, framed = dict(POLICY), _listed(FRAMES)
     if framed:
@@ -56,12 +58,12 @@ def headers() -> dict[str, str]:
 
 
 def named_hosts() -> list[str]:
-    """Return the public names that this server answers to: HOPSCOPE_HOSTS, and that of a Space."""
+    """Return the public names of this server: HOPSCOPE_HOSTS, and that of a Space."""
     return [name.lower().rstrip(".") for name in (*_listed(HOSTS), *_listed(SPACE_HOST))]
 
 
 def accept_named_hosts() -> None:
-    """Let pages of the public names connect, which Streamlit checks by their origin."""
+    """Let pages of the public names connect; Streamlit checks them by their origin."""
     if names := named_hosts():
         origins = [f"{scheme}://{name}" for name in names for scheme in ("https", "http")]
         known = config.get_option("server.corsAllowedOrigins") or []
@@ -73,9 +75,11 @@ def _listed(variable: str) -> list[str]:
 
 
 class Door:
-    """Refuses requests to a name that is not this server's, as a stranger's web page sends them
-    whose name leads here (DNS rebinding), and, where people share, files of a session that was not
-    admitted."""
+    """Middleware that refuses requests to foreign host names and uploads without a sign-in.
+
+    A stranger's web page can send requests to a name of its own that leads to this server (DNS
+    rebinding). Uploads are checked only where several people share the server.
+    """
 
     def __init__(self, app: ASGIApp):
         self.app = app
@@ -93,7 +97,7 @@ class Door:
 
 
 def _guarded(send: Send) -> Send:
-    """Send a reply with `headers()`."""
+    """Return a `send` that adds `headers()` to each reply."""
     sent = headers()
 
     async def guarded(message: Message) -> None:
@@ -109,7 +113,10 @@ def _refusal(scope: Scope) -> tuple[str, int]:
     if not allowed(host):
         name = shorten(host, 100)
         return (
-            f"Hopscope does not answer to the name “{name}”. If it is its own, start it with {HOSTS}={name} in its environment.\n",
+            (
+                f"Hopscope does not answer to the name “{name}”. If it is its own, start it with "
+                f"{HOSTS}={name} in its environment.\n"
+            ),
             421,
         )
     parts = scope["path"].partition(f"/{BASE_ROUTE_UPLOAD_FILE}/")
@@ -124,10 +131,11 @@ def _refusal(scope: Scope) -> tuple[str, int]:
 
 
 def allowed(host: str) -> bool:
-    """Whether a Host header names this server.
+    """Return whether a Host header names this server.
 
-    By what server.allowedHosts says where it is set; else by any number (no name leads there), as
-    localhost, by the configured address, or by a public name of `named_hosts`.
+    If server.allowedHosts is set, it decides. Otherwise these are accepted: any IP address (it is
+    no name that a stranger could redirect), localhost, the configured addresses, and the names of
+    `named_hosts`.
     """
     if config.get_option("server.allowedHosts"):
         return is_host_allowed(host)
@@ -155,7 +163,7 @@ def _number(name: str) -> bool:
 
 
 def admit_session(session: str, admitted: bool) -> None:
-    """From here on files of that session are taken, or not."""
+    """Accept uploads of that session from now on, or refuse them."""
     if not admitted:
         _admitted.discard(session)
         return

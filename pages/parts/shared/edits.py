@@ -1,17 +1,18 @@
-"""What a part of the browser did, each edit with a number: it is sent until the page has received
-it, and done once."""
+"""Numbered edits that a browser component sends until the page has received them.
+
+Each edit is applied once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-LONGEST = 40  # letters of the name of a part
+LONGEST = 40  # most characters of a sender's name
 
 
 class Received(NamedTuple):
-    """Which part of the browser sent edits last, and the number of the last one that was
-    received."""
+    """Name of the browser component that sent edits last, and its last received number."""
 
     who: str = ""
     done: int = 0
@@ -20,11 +21,20 @@ class Received(NamedTuple):
 def new_edits(
     message: Mapping[str, Any] | None, before: Received
 ) -> tuple[list[Mapping[str, Any]], Received]:
-    """The edits of a message, `{who, edits: [{n, ...}]}`, that were not received before, in their
-    order; and what is received with them.
+    """Return the edits of a message that were not received before, in order.
+
+    Parameters
+    ----------
+    message : `{who, edits: [{n, ...}]}` of the component; None if it sent nothing.
+    before : the sender and the number received last.
+
+    Returns
+    -------
+    The new edits, and the sender and number received with them.
 
     >>> from pages.parts.shared.edits import Received, new_edits
-    >>> new_edits({"who": "a", "edits": [{"n": 2, "do": "undo"}, {"n": 1, "do": "set"}]}, Received("a", 1))
+    >>> sent = {"who": "a", "edits": [{"n": 2, "do": "undo"}, {"n": 1, "do": "set"}]}
+    >>> new_edits(sent, Received("a", 1))
     ([{'n': 2, 'do': 'undo'}], Received(who='a', done=2))
     """
     if not message:

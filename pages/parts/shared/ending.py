@@ -1,5 +1,4 @@
-"""How the server ends when it is told to: what runs is cancelled, given a moment, and then the
-process goes."""
+"""Shutdown of the server: running work is cancelled, and the process ends soon after."""
 
 from __future__ import annotations
 
@@ -16,28 +15,31 @@ from streamlit.runtime import Runtime
 from core.engine import Engine
 from pages.parts.shared.wording import tr
 
-MOMENT = 3.0  # seconds that what runs has to end by itself
-_engines: list[Engine] = []  # of this server, once a page was opened
+MOMENT = 3.0  # seconds that running work has to stop
+_engines: list[Engine] = []  # the engine of this server, once a page was opened
 
 
 def end_soon(engine: Engine) -> None:
-    """When this process is to end (Ctrl-C, SIGTERM), cancel what runs and leave within `MOMENT`
-    seconds.
+    """Cancel running work when this process is told to end.
 
-    Python waits for every thread of a pool before it runs anything else at its end, and a model in
-    the middle of a reply may take minutes. What is written to disk is written beside its place or
-    in a transaction, so that going in the middle loses nothing that was kept. Does nothing where no
-    server runs, as in a test of a page.
+    It exits within `MOMENT` seconds. Ctrl-C and SIGTERM tell it to end. Python waits for every
+    thread of a pool before it runs other exit code, and a model in the middle of a reply may take
+    minutes. Files are written next to their final place or in a transaction, so an exit in the
+    middle loses nothing that was saved. Without a running server, as in a test of a page, this does
+    nothing.
     """
     if Runtime.exists() and type(Runtime.instance()) is Runtime:
         _engines.append(engine)
-        threading._register_atexit(_end)  # type: ignore[attr-defined]  # before the pools' own, which wait
+        # It runs before the exit functions of the thread pools, which wait for their threads.
+        threading._register_atexit(_end)  # type: ignore[attr-defined]
 
 
 @asynccontextmanager
 async def ending(app: Any) -> AsyncIterator[None]:
-    """The life of the server `app`: once it takes no more requests, all ends. After it a SIGTERM
-    would end the process at once."""
+    """Lifespan of the server `app`, which exits once it takes no more requests.
+
+    After the lifespan a SIGTERM would end the process at once.
+    """
     yield
     _end()
 
@@ -53,4 +55,4 @@ def _end() -> None:
             tr("Ended while work was running; what was kept stays, the rest is done anew.")
         )
     logging.shutdown()
-    os._exit(0)  # threads in compiled code would fail in a process that is half gone
+    os._exit(0)  # Threads in compiled code would crash during a normal exit of the interpreter.

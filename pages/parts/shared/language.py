@@ -1,4 +1,4 @@
-"""The language of a corpus or graph, and the choice of another."""
+"""Display of the language of a corpus or graph, and the choice of another one."""
 
 from __future__ import annotations
 
@@ -17,8 +17,15 @@ FOUND = tr("As found")
 
 
 def language_choice(found: Found, choose: Callable[[str], Any], key: str, effect: str) -> None:
-    """Draw a language, and the choice of another, by which `choose` is called with its code; with
-    an empty one for that which is found. `effect` is a sentence on what depends on it."""
+    """Draw a language with a choice of another one.
+
+    Parameters
+    ----------
+    found : the language of the corpus or graph.
+    choose : called with the code of the chosen language; empty for the detected one.
+    key : id of the choice among the session's keys.
+    effect : a sentence on what depends on the language.
+    """
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(plain(tr("Language: {words}", words=found.words())), width="content")
         with st.popover(tr("Change"), type="tertiary", icon=":material/translate:"):

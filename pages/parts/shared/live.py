@@ -1,5 +1,7 @@
-"""A graph in a database that is asked live: what a question needs of it, fetched while the page
-shows how far it is."""
+"""Graphs in a database that is queried live.
+
+The neighbourhood of a question is fetched while the page shows the progress.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +19,20 @@ from core.types import Question
 from pages.parts.shared.session import engine, follow
 from pages.parts.shared.wording import tr
 
-AROUND = "around"  # in an address of Graphs: the entity whose neighbourhood is to be fetched
+# Query parameter of the page Graphs: the entity whose neighbourhood is fetched.
+AROUND = "around"
 
 
 class _Failed(HopscopeError):
-    """What stood in the way of a fetch, as its job said it."""
+    """A failed fetch, with the message of its job."""
 
 
 def near(graph: Any, question: Question, cancelled: Callable[[], None]) -> Any:
-    """The neighbourhood of a question's entities, or of those that it names, in the database of a
-    live graph; another graph as it is.
+    """Return the neighbourhood of a question's entities in the database of a live graph.
 
-    `cancelled` is done where a person cancels, so that the run which begins with it does not ask
-    again; this screen then ends. Raises HopscopeError where the database or the question does not
-    allow it.
+    Another graph is returned unchanged. If the question has no entities, those that it names count.
+    If the user cancels, `cancelled` is called so that the next run does not ask again, and this run
+    ends. Raises HopscopeError if the database or the question does not allow it.
     """
     if graph.live is None:
         return graph
@@ -63,8 +65,10 @@ def near(graph: Any, question: Question, cancelled: Callable[[], None]) -> Any:
 
 
 def fetched_text(comparison: Comparison) -> str:
-    """What was fetched of a database for a comparison and what was left out, of a saved one too;
-    empty for another graph."""
+    """Return a sentence on what was fetched for a comparison.
+
+    It names what was left out. It works for saved comparisons too. Empty for other graphs.
+    """
     if comparison.graph.fetched is not None:
         return comparison.graph.fetched.text
     first = (

@@ -1,5 +1,4 @@
-"""Where several people share one Hopscope: who looks at the page, to whom a thing belongs, and what
-may be done with it."""
+"""Visitors of a shared installation: who they are, what they own, and what they may change."""
 
 from __future__ import annotations
 
@@ -32,8 +31,11 @@ from pages.parts.shared.wording import tr
 
 
 def visitor() -> Person:
-    """Who looks at the page: by the email address of their sign-in, unless the provider says that
-    it was never verified, else by this visit alone. Nobody outside of a run of a page."""
+    """Return the person who looks at the page.
+
+    It is the email address of the sign-in, unless the provider says that it was never verified;
+    else this visit alone. Outside the run of a page it is nobody.
+    """
     if get_script_run_ctx(suppress_warning=True) is None:
         return NOBODY
     if str(st.user.get("email_verified")).lower() == "false":
@@ -47,15 +49,19 @@ def visitor() -> Person:
 
 
 def entered() -> bool:
-    """Whether who looks may see anything: all but those who did not sign in where people share and
-    sign-in is set up."""
+    """Return whether the visitor may see the pages.
+
+    Only visitors without a sign-in are refused, and only if sharing and sign-in are set up.
+    """
     return not shared() or bool(st.user.get("is_logged_in", True))
 
 
 def admit(page: Callable[[], None]) -> None:
-    """Draw a page for those who may see it. Each page goes through this by itself: Streamlit runs
-    the page's own file instead of main.py as long as nobody has opened that since the server
-    started."""
+    """Draw a page for visitors who may see it.
+
+    Each page calls this by itself. Until somebody has opened main.py, Streamlit runs the file of
+    the page instead.
+    """
     let_in()
     if problem := Session.problem.take():
         st.error(plain(problem))
@@ -63,8 +69,10 @@ def admit(page: Callable[[], None]) -> None:
 
 
 def let_in() -> None:
-    """From here on what is done is done for the visitor; those who may not see anything are shown
-    the way to sign in instead."""
+    """Make the visitor the current person of this run.
+
+    A visitor who may not see the page gets the sign-in, and the run ends.
+    """
     asked_of(visitor)
     context = get_script_run_ctx(suppress_warning=True)
     if context is not None:
@@ -87,8 +95,7 @@ def let_in() -> None:
 
 
 def _providers() -> dict[str, str]:
-    """The ways to sign in that `[auth]` of secrets.toml sets up, with the words of their
-    buttons."""
+    """Return the ways to sign in that `[auth]` of secrets.toml defines, with button labels."""
     auth = st.secrets["auth"]
     named = {
         name: tr("Sign in with {name}", name=name)
@@ -99,14 +106,18 @@ def _providers() -> dict[str, str]:
 
 
 def signed() -> None:
-    """Who one is here, what that means, and the way out; nothing where nothing is shared."""
+    """Draw the visitor's name and rights, and the button to sign out.
+
+    Nothing is drawn without sharing.
+    """
     if not shared():
         return
     person = who()
     st.markdown(tr("**Shared with others**"))
     if person.id.startswith(VISIT):
         until = tr(
-            "You can change or delete it until you close or reload this page; after that only the administrator can."
+            "You can change or delete it until you close or reload this page; after that only the "
+            "administrator can."
         )
         st.caption(tr("You are not signed in. What you keep is seen by all. {until}", until=until))
     else:
@@ -129,7 +140,10 @@ def signed() -> None:
 
 
 def barred(kind: str, name: str) -> str:
-    """Why the visitor may not change or delete a thing, in a sentence; empty where they may."""
+    """Return a sentence why the visitor may not change or delete a thing.
+
+    Empty if they may.
+    """
     try:
         return why_not(kind, name)
     except HopscopeError as error:
@@ -137,13 +151,15 @@ def barred(kind: str, name: str) -> str:
 
 
 def held(why: str, help: str | None = None) -> dict[str, Any]:
-    """What makes a control one that cannot be used where there is a reason `why`, which it then
-    tells in the place of its help."""
+    """Return widget arguments that disable a control and show the reason as its help.
+
+    An empty reason keeps the control enabled.
+    """
     return {"disabled": bool(why), "help": plain(why) or help}
 
 
 def whose(kind: str, name: str) -> str:
-    """To whom a thing belongs, in a few words; empty where nothing is shared."""
+    """Return the owner of a thing in a few words; empty without sharing."""
     if not shared():
         return ""
     try:

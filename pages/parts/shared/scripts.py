@@ -1,8 +1,7 @@
-"""The browser code of a component: its ES modules joined into one text, which the browser gets
-once.
+"""Browser code of the components: ES modules joined into one text that the browser loads once.
 
-Streamlit would send all of it with every change of the component's data. What it sends instead is
-where the code is (assets/mount.js).
+Streamlit would send the whole code again with every change of a component's data. It gets only the
+address of the code instead (assets/mount.js).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from streamlit import runtime
 from core.io.home import ROOT
 from pages.parts.shared.wording import as_script, tr
 
-# Files are handed to the server by a thread that belongs to no visitor, which Streamlit warns of each time.
+# Files are given to the server by a thread without a session. Streamlit warns of that each time.
 logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
 
 ASSETS = ROOT / "assets"
@@ -30,11 +29,10 @@ IMPORT = re.compile(r'^import \{[^}]*\} from "(\.[\w./-]+\.js)";\n', re.MULTILIN
 
 
 def joined(entry: Path) -> str:
-    """The module `entry` and all that it imports, each once and after what it imports, with the
-    exports of the entry alone.
+    """Return a module and all its imports as one text.
 
-    No two of the modules may declare the same name. Before them come the texts in the server's
-    language.
+    Each module occurs once, after its imports. Only the exports of `entry` remain. No two modules
+    may declare the same name. The translated texts come first.
     """
     texts: dict[Path, str] = {}
 
@@ -52,28 +50,35 @@ def joined(entry: Path) -> str:
 
 @cache
 def component(name: str, styles: tuple[str, ...] = ()) -> Callable[..., Any]:
-    """The component in the folder of that name as Streamlit mounts it, with what its module
-    imports.
+    """Return the Streamlit component in the folder of that name.
 
-    `styles` names its stylesheets, where there is more than the one of its own name.
+    Parameters
+    ----------
+    name : the folder, and its module and style sheet.
+    styles : names of the style sheets, if there are others than the one of the same name.
     """
     folder = ASSETS / name
     style = joined_styles(folder / f"{one}.css" for one in styles or (name,))
     code = f"{joined(folder / f'{name}.js')}\nexport const hopscopeStyle = {json.dumps(style)};\n"
     failed = tr("This part of the page could not be loaded. Reload the page.")
-    constants = f"const ADDRESS = {json.dumps(_served(name, code))};\nconst FAILED = {json.dumps(failed)};\n"
+    constants = (
+        f"const ADDRESS = {json.dumps(_served(name, code))};\nconst FAILED = "
+        f"{json.dumps(failed)};\n"
+    )
     mount = (ASSETS / "mount.js").read_text(encoding="utf-8")
     return st.components.v2.component(f"hopscope_{name}", js=f"{constants}{mount}")
 
 
 def joined_styles(files: Iterable[Path]) -> str:
-    """Some stylesheets as one text."""
+    """Return the text of several style sheets."""
     return "".join(file.read_text(encoding="utf-8") for file in files)
 
 
 def _served(name: str, code: str) -> str:
-    """The path on the server at which a browser gets some code from now on: it holds a hash of the
-    code, so that other code has another."""
+    """Serve some code from now on and return its path on the server.
+
+    The path has a hash of the code, so that changed code has a new path.
+    """
     found: list[str] = []
 
     def serve() -> None:
@@ -83,7 +88,7 @@ def _served(name: str, code: str) -> str:
             )
         )
 
-    # what a thread of no visit adds is of no visit, and stays
+    # A file that is added in a session is deleted with it. A thread without a session avoids that.
     thread = threading.Thread(target=serve)
     thread.start()
     thread.join()

@@ -1,5 +1,4 @@
-"""Sentences of the screens, in the server's language, with the values in them shown letter by
-letter."""
+"""Translated sentences of the pages, whose inserted values are shown literally."""
 
 from __future__ import annotations
 
@@ -10,12 +9,12 @@ from pages.parts.shared.wording import tr
 
 
 def caption(text: str, /, **values: object) -> None:
-    """Draw a text in small letters, with the values in its braces as `tr` writes them."""
+    """Draw a text in small print, with values inserted as by `tr`."""
     st.caption(_with_values(text, values))
 
 
 def write(text: str, /, **values: object) -> None:
-    """Draw a text, with the values in its braces as `tr` writes them."""
+    """Draw a text with values inserted as by `tr`."""
     st.write(_with_values(text, values))
 
 
@@ -24,7 +23,10 @@ def _with_values(text: str, values: dict[str, object]) -> str:
 
 
 def _as_shown(value: object) -> object:
-    """A value that is text, escaped behind the blank that it may begin with."""
+    """Return a value as it is inserted.
+
+    A text is escaped, except for a space at its beginning.
+    """
     if not isinstance(value, str):
         return value
     return f"{' ' * value.startswith(' ')}{isolated(value)}"

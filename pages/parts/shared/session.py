@@ -1,4 +1,4 @@
-"""What every screen starts from: the engine, the chosen graph, the catalogue."""
+"""Access to the engine, the chosen graph or corpus, and the catalogue, for all pages."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from pages.parts.shared.session_state import USUAL, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-ASKING = ("compare", "build")  # the pages that ask questions
-USES_ADDRESS = "compare"  # the page whose address names the source
+ASKING = ("compare", "build")  # pages that ask questions
+USES_ADDRESS = "compare"  # page whose address names the graph or corpus
 
 
 def engine() -> Engine:
@@ -37,17 +37,17 @@ def engine() -> Engine:
 
 
 def store() -> Store:
-    """The evaluations of the person's folder."""
+    """The store of evaluations in the user's folder."""
     with _making:
         return _store(evaluations_file(), not cannot_save())
 
 
-_making = threading.Lock()  # the first two visitors come at the same moment
+_making = threading.Lock()  # The first two visitors may come at the same moment.
 
 
 @lru_cache(maxsize=8)
 def _store(file: Path, writable: bool) -> Store:
-    """The evaluations in a file, opened anew once it can be written again."""
+    """Return the store of a file, opened anew when the file becomes writable."""
     return Store(file)
 
 
@@ -59,8 +59,10 @@ def _engine() -> Engine:
 
 
 def waiter(page: str) -> Waiter:
-    """This browser session on one of the pages that ask: what it asked there is answered as long as
-    somebody looks."""
+    """Return the waiter of this browser session on a page that asks questions.
+
+    Its questions are answered as long as the browser is connected.
+    """
     context = get_script_run_ctx()
     visit = context.session_id if context is not None else ""
 
@@ -71,26 +73,33 @@ def waiter(page: str) -> Waiter:
 
 
 def leave_all_but(page: str) -> None:
-    """This browser session shows `page`: nothing that it asked on another one is waited for any
-    more."""
+    """Record that this browser session shows `page`.
+
+    What it asked on other pages is no longer waited for.
+    """
     for other in ASKING:
         if other != page:
             engine().leave(waiter(other).id)
     if session.page != page:
-        session.came = True  # before `page`, as a run can be broken off in between
+        session.came = True  # set before `page`, as a run can be interrupted in between
         session.page = page
 
 
 def went_here() -> bool:
-    """Whether the person went to the address of this run: from another page, as long as `came` is
-    set, or by the browser's Back and Forward. Else the address only comes along, and may be one
-    that was changed since."""
+    """Return whether the user went to the address of this run.
+
+    That is by a click from another page (as long as `came` is set), or by the browser's Back and
+    Forward. Otherwise the address is left over from earlier, and the page may have changed since.
+    """
     context = get_script_run_ctx()
     return session.came or (context is not None and context.is_history_navigation)
 
 
 def instances() -> dict[str, Instance]:
-    """The catalogue; where it cannot be read, the reason is shown and the screen ends."""
+    """Return the catalogue of methods.
+
+    If it cannot be read, the error is shown and the run ends.
+    """
     try:
         return catalogue()
     except HopscopeError as error:
@@ -99,46 +108,51 @@ def instances() -> dict[str, Instance]:
 
 
 def chosen() -> Source:
-    """What is chosen in the sidebar."""
+    """The graph or corpus that is chosen in the sidebar."""
     return session.source or source_in(st.query_params) or USUAL
 
 
 def source() -> Source:
-    """What the page asks: what is chosen, or on a page that asks no corpus the graph chosen last."""
+    """The graph or corpus that the page uses.
+
+    A page that asks no questions uses the last chosen graph if a corpus is chosen.
+    """
     return chosen() if session.page in ("", *ASKING) else last_graph()
 
 
 def last_graph() -> Source:
-    """The chosen graph; where a corpus is chosen, the one chosen before."""
+    """The chosen graph; if a corpus is chosen, the graph chosen before it."""
     return session.last_graph if chosen().is_corpus else chosen()
 
 
 def graph_name() -> str:
-    """The name of the chosen graph; where a corpus is chosen, of the one chosen before."""
+    """The name of `last_graph`."""
     return last_graph().name
 
 
 def stop_where_missing(source: Source) -> None:
-    """End the screen where what it asks is not here, which stands above it."""
+    """End the run if the graph or corpus does not exist. The sidebar has shown the reason."""
     if is_missing(source):
         st.info(tr("Choose a graph or documents in the sidebar."))
         st.stop()
 
 
 def is_missing(source: Source) -> bool:
-    """Return whether a graph or corpus is not here.
+    """Return whether a graph or corpus does not exist.
 
-    One that is here and damaged is not missing: opening it says what is wrong.
+    A damaged one exists; opening it gives the error.
     """
     return not source.here and source not in sources()
 
 
 def graph() -> Any:
-    """The chosen graph. While it is being opened or built, that is shown with its progress; a
-    failure ends the screen."""
+    """Return the chosen graph, and show the progress while it is opened or built.
+
+    If that fails, the error is shown and the run ends.
+    """
     name = graph_name()
     stop_where_missing(last_graph())
-    is_closed = not engine().is_open(name)  # removed, or built again, since it was opened
+    is_closed = not engine().is_open(name)  # It may be removed or built again since it was opened.
     job = engine().jobs.run(f"open-{name}", lambda job: engine().graph(name, job), again=is_closed)
     if not job.wait(0.2):
         follow(job, tr("Opening the graph"))
@@ -149,7 +163,7 @@ def graph() -> Any:
 
 
 def opened_graph() -> Any | None:
-    """The chosen graph where it is open, without waiting for it."""
+    """Return the chosen graph if it is open, without waiting; else None."""
     job = engine().jobs.get(f"open-{graph_name()}")
     if job is None or not job.ended or not engine().is_open(graph_name()):
         return None
@@ -157,7 +171,7 @@ def opened_graph() -> Any | None:
 
 
 def follow(job: Job, title: str, on_cancel: Callable[[Job], None] = Job.cancel) -> None:
-    """Show a job's progress until it ends, in place; with a button that cancels it."""
+    """Show a job's progress until it ends, with a button that cancels it."""
     place = st.empty()
     with place.container(), st.status(title, expanded=True):
         bar = st.progress(0.0)
@@ -170,11 +184,10 @@ def follow(job: Job, title: str, on_cancel: Callable[[Job], None] = Job.cancel) 
 def cancel(
     job: Job, key: str, icon: str = "", on_cancel: Callable[[Job], None] = Job.cancel
 ) -> None:
-    """The button that cancels a job, for who began it."""
+    """Draw the button that cancels a job. Only the person who started the job can use it."""
     button(tr("Cancel"), partial(on_cancel, job), key=key, icon=icon, why_not=job.needed_by)
 
 
 def give_up(job: Job, page: str) -> None:
-    """Cancel a comparison; one that somebody else began goes on for them, and this visit waits for
-    it no more."""
+    """Cancel a comparison, or stop waiting for it if another person started it."""
     engine().leave(waiter(page).id) if job.needed_by else job.cancel()

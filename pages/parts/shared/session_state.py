@@ -1,16 +1,15 @@
-"""What a browser session holds between two runs of a page: each key of `st.session_state` once, as
-an attribute.
+"""State of a browser session between two runs of a page.
 
-    session.question                                      the value, or the default where none was
-    set session.question = "who directed Inception"           set del session.job
-    dropped; no error where none was set st.text_input("Question", key=Session.question.name)  the
-    widget whose value it is Session.cases_message.take()                          read once:
-    dropped as it is read Session.case_shown.of(case.id, lambda: ...)           made once for each
-    case, and anew for another Session.texts_build["rkg"].value = "rkg-described"    a key for each
-    id, read and set by `value`
+Each key of `st.session_state` is declared once, as an attribute. On the class an attribute is its
+`Key`; on `session` it is the value of that key. A name that is not declared is an error.
 
-On the class an attribute is its `Key`, on `session` the value of that key. A name that is not
-declared is an error.
+    session.question                                    # the value, or the default
+    session.question = "who directed Inception"         # set
+    del session.job                                     # removed; no error if it was not set
+    st.text_input("Question", key=Session.question.name)  # the widget with this value
+    Session.cases_message.take()                        # read and removed
+    Session.case_shown.of(case.id, lambda: ...)         # computed once for each case
+    Session.texts_build["rkg"].value = "rkg-described"  # one key per id
 """
 
 from __future__ import annotations
@@ -39,12 +38,15 @@ if TYPE_CHECKING:
     from pages.parts.build.trials import Trials
     from pages.parts.question.permalink import Link
 
-USUAL = GraphSource("metaqa")  # what is chosen to begin with
+USUAL = GraphSource("metaqa")  # the graph that is chosen at first
 T = TypeVar("T")
 
 
 class Key(Generic[T]):
-    """A key and its default. One that is made (`list`, `dict`) is kept when it is first read."""
+    """A key of the session state and its default.
+
+    A default that is made by a call (`list`, `dict`) is stored when it is first read.
+    """
 
     def __init__(self, default: T | Callable[[], T], name: str = ""):
         self.default, self.name = default, name
@@ -54,7 +56,7 @@ class Key(Generic[T]):
 
     @property
     def value(self) -> T:
-        """What was set, or the default."""
+        """The value that was set, or the default."""
         if callable(self.default) and self.name not in st.session_state:
             st.session_state[self.name] = self.default()
         return st.session_state.get(self.name, self.default)
@@ -64,17 +66,17 @@ class Key(Generic[T]):
         st.session_state[self.name] = value
 
     def drop(self) -> None:
-        """Forget what was set, if anything."""
+        """Remove the value, if one was set."""
         st.session_state.pop(self.name, None)
 
     def take(self) -> T:
-        """What was set, or the default; it is dropped, as a message is that is said once."""
+        """Return the value and remove it, such as a message that is shown once."""
         value = self.value
         self.drop()
         return value
 
     def put(self, value: T) -> None:
-        """Set it, as the callback of a button."""
+        """Set the value, as the callback of a button."""
         self.value = value
 
     @overload
@@ -92,19 +94,28 @@ class Key(Generic[T]):
 
 
 class Widget(Key[T]):
-    """The key of a widget that more than its own call reads or sets. Streamlit's rules: it is set
-    before the widget is drawn in a run, and drops when a run does not draw the widget, as on
-    another page, unless that was drawn with `persist_state="session"`."""
+    """Key of a widget that other code reads or sets too.
+
+    Streamlit's rules hold: the value is set before the widget is drawn in a run. It is lost when a
+    run does not draw the widget, as on another page, unless it is drawn with
+    `persist_state="session"`.
+    """
 
 
 class Made(Key[tuple[Hashable, T] | None]):
-    """The key of a value that is made of something, and made anew when that is another one."""
+    """Key of a value that is computed from something.
+
+    It is computed again when that changes.
+    """
 
     def __init__(self) -> None:
         super().__init__(None)
 
     def of(self, what: Hashable, make: Callable[[], T]) -> T:
-        """The value for `what`."""
+        """Return the value for `what`.
+
+        It is computed by `make` if `what` has changed.
+        """
         known = self.value
         if known is None or known[0] != what:
             known = self.value = (what, make())
@@ -112,8 +123,10 @@ class Made(Key[tuple[Hashable, T] | None]):
 
 
 class Keys(Generic[T]):
-    """Keys of a kind, one for each id: of `texts_build` and "rkg" it is `texts_build-rkg`, unless
-    `name` says how it is written."""
+    """Keys of one kind, one for each id.
+
+    The key of `texts_build` and "rkg" is `texts_build-rkg`, unless `name` gives another pattern.
+    """
 
     def __init__(self, default: T | Callable[[], T], name: str = ""):
         self.default, self.name = default, name
@@ -126,41 +139,46 @@ class Keys(Generic[T]):
 
 
 class Cells(Keys[Any]):
-    """Keys of tables of which a cell can be clicked."""
+    """Keys of tables with clickable cells."""
 
     def __init__(self) -> None:
         super().__init__(None)
 
     def row(self, id: object, rows: int) -> int | None:
-        """The row of the cell that was clicked in the table of that id; None where that is none of
-        the first `rows`."""
+        """Return the row of the clicked cell in the table of that id.
+
+        None if no cell is clicked, or its row is not among the first `rows`.
+        """
         cells = self[id].value["selection"]["cells"]
         return cells[0][0] if cells and cells[0][0] < rows else None
 
 
 class Session:
-    """The keys of all pages, each below a line on what it holds and who sets it."""
+    """Keys of all pages.
 
-    __slots__ = ()  # so that a misspelt name is refused
+    The comment above each says what it holds and who sets it.
+    """
+
+    __slots__ = ()  # A misspelt attribute is an error.
 
     # Every page
-    # What a visit without a sign-in is known by; set when it is first asked for.
+    # The secret token of a visit without a sign-in; set when it is first needed.
     visit: Key[str] = Key("")
     # The page on the screen; set by main.py before each run.
     page: Key[str] = Key("")
     # Whether the person came from another page; set with `page`, cleared by the page that read its
     # address.
     came: Key[bool] = Key(False)
-    # Why what a button began could not be done; drawn once, above the page.
+    # The error of a button's action; drawn once, above the page.
     problem: Key[str] = Key("")
-    # What is chosen in the sidebar; set there, and through `choose` by what opens a source.
+    # The graph or corpus chosen in the sidebar; set there, and by `choose`.
     source: Widget[Source | None] = Widget(None)
-    # What an address asks to be chosen; the sidebar takes it, before it is drawn.
+    # The graph or corpus that an address names; the sidebar takes it before it is drawn.
     source_wanted: Key[Source | None] = Key(None)
     # The graph chosen last, for pages that show no documents; set by the sidebar.
     last_graph: Key[Source] = Key(USUAL)
 
-    # The language that a person chooses, by what is in it: a corpus or a graph.
+    # The chosen language, by the corpus or graph that is in it.
     language: Keys[str] = Keys("")
 
     # Compare: the question
@@ -168,49 +186,49 @@ class Session:
     question: Widget[str] = Widget("")
     # Whether a language model answers; set by the options, an address or a case.
     model: Widget[bool] = Widget(True)
-    # Whether it is answered without one as well; set by the options, an address or a case.
+    # Whether the graph reader answers too; set by the options, an address or a case.
     reader: Widget[bool] = Widget(True)
-    # Whether a question waits until all vectors are there; set by the options.
+    # Whether a question waits until all passages are encoded; set by the options.
     whole: Widget[bool] = Widget(False)
-    # The seed of whatever is drawn at random; set by an address or a case.
+    # The seed of all random choices; set by an address or a case.
     seed: Key[int] = Key(0)
-    # Where the search starts; set by a set, a case, an address, a person, or found in the question.
+    # The question entities; set by a set, a case, an address or a person, or found in the question.
     entities: Key[list[str]] = Key(list)
     # The known answers; set by a set, a case, an address or a person.
     answers: Key[list[str]] = Key(list)
-    # How far the answers are away, where the set says; set with the question.
+    # The number of hops to the answers, if the question set gives it; set with the question.
     hops: Key[int | None] = Key(None)
-    # What is taken away, merged or renamed in the graph that is asked; set on the board, by an
-    # address or a case.
+    # The edits of the graph (removed, merged or renamed items); set on the board, by an address or
+    # a case.
     edits: Key[list[Edit]] = Key(list)
     # The job of the same question and lanes without `edits`; set when it is asked with some.
     before: Key[str] = Key("")
-    # Question, model and reader as they were taken up last; `settle` compares them.
+    # Question, model and reader when they were last applied; `settle` compares them.
     settled: Key[tuple[str, bool, bool] | None] = Key(None)
     # Whether this run asks the question; set by `submit`, cleared once it is asked.
     submitted: Key[bool] = Key(False)
-    # Whether only lanes were changed, so that those on the screen are taken over; set and cleared
-    # with it.
+    # Whether only lanes were changed, so that the finished ones are reused; set and cleared with
+    # `submitted`.
     edited: Key[bool] = Key(False)
     # Whether Cancel was clicked: this run asks nothing.
     stopped: Key[bool] = Key(False)
-    # Why the question could not be asked, or the case of the address not be opened.
+    # The error of asking the question, or of opening the case of the address.
     trouble: Key[HopscopeError | None] = Key(None)
-    # Whether the example questions are unfolded; choosing one folds them.
+    # Whether the example questions are expanded; choosing one collapses them.
     examples_open: Widget[bool] = Widget(False)
-    # How many questions were drawn from sets: each draw gives another.
+    # The number of questions drawn from sets; each draw gives another one.
     draws: Key[int] = Key(0)
-    # The box of known answers, by question; its lines become `answers`.
+    # The text box of known answers, by question; its lines become `answers`.
     known_answers: Keys[str] = Keys("")
-    # What the browser says of entities and answers: edits, and what is typed.
+    # The message of the entity and answer chips: edits, and the text being typed.
     entitychips: Widget[Any] = Widget(None)
-    # The browser's page and the number of its last edit that was done.
+    # The sender of the chips and the number of its last edit that was applied.
     chips_done: Key[Received] = Key(Received())
-    # Whether an edit was done, so that the page is drawn anew.
+    # Whether an edit was applied, so that the page is drawn again.
     chips_changed: Key[bool] = Key(False)
-    # The list that is typed into, and what was typed.
+    # The list of chips that is typed into, and the text.
     chips_query: Key[tuple[str, str] | None] = Key(None)
-    # The entities that the question may name, by graph and question.
+    # Candidate entities for the names in the question, by graph and question.
     chips_links: Made[list[Any]] = Made()
 
     # Compare: the lanes
@@ -220,17 +238,17 @@ class Session:
     lanes_for: Key[str] = Key(GraphSource.kind)
     # The lanes chosen last for each kind of source.
     lanes_of_kind: Key[dict[str, list[str]]] = Key(dict)
-    # The lane that the dialog changes, and what of it; set by a lane's buttons.
+    # The lane that the dialog changes, and the kind of change; set by a lane's buttons.
     choosing: Key[tuple[int, str] | None] = Key(None)
-    # The line of the lane in the dialog as it is changed, by lane and line.
+    # The edited line of the lane in the dialog, by lane and original line.
     lane_bench: Made[Bench] = Made()
-    # What the browser says of that line: edits, and what is chosen.
+    # The message of the component that draws that line: edits, and the selected operator.
     lane_bricks: Widget[Any] = Widget(None)
-    # The size that was suggested for the question, as long as question and feedback stay.
+    # The suggested size of the subgraph, by question and feedback.
     advice: Key[dict[Any, SizeAdvice]] = Key(dict)
 
     # The board, wherever it is drawn
-    # What each board has sent, by its key.
+    # The edits received from each board, by its key.
     board_received: Keys[Received] = Keys(Received())
 
     # Compare: what is on the screen
@@ -240,19 +258,19 @@ class Session:
     case: Key[Case | None] = Key(None)
     # The comparison of `case`, by its id.
     case_shown: Made[Comparison] = Made()
-    # What the session shows of an address; set last, when it is shown.
+    # The address that the session shows; set last, when it is shown.
     address: Key[Link | None] = Key(None)
-    # What the next run is to show, such as a case that was clicked.
+    # The address that the next run shows, such as that of a clicked case.
     wanted: Key[Link | None] = Key(None)
-    # What is on the screen, and the jobs whose vectors it awaits.
+    # The comparison on the screen, and the jobs for whose vectors it waits.
     encoded_for: Key[tuple[str, frozenset[str]]] = Key(("", frozenset()))
-    # What draws a comparison, with it.
+    # A comparison, and the board that draws it.
     drawing: Key[tuple[Comparison, Board] | None] = Key(None)
-    # What the board was sent last: of what, in which version, the data.
+    # The data sent to the board last: its comparison, the version, and the data.
     sent: Key[tuple[str, int, dict[str, Any]]] = Key(("", -1, {}))
-    # The comparison on the screen, and the builds that it lacked.
+    # The comparison on the screen, and the builds that were missing for it.
     lacked: Key[tuple[str, frozenset[str]]] = Key(("", frozenset()))
-    # What the head of the presentation has sent.
+    # The edits received from the head of the presentation.
     presenter_received: Key[Received] = Key(Received())
     # The cases that are presented one after the other; set by Cases.
     present_cases: Key[list[str]] = Key(list)
@@ -264,34 +282,34 @@ class Session:
     case_tags: Widget[list[str]] = Widget(list)
     # The comparison that was saved last, and the id of its case.
     saved_case: Key[tuple[str, str]] = Key(("", ""))
-    # What was done on Cases, said once.
+    # A message on Cases, shown once.
     cases_message: Key[str] = Key("")
-    # How many cases are listed, 0 as many as at first; more by a button.
+    # The number of listed cases, 0 for the first few; a button adds more.
     cases_shown: Key[int] = Key(0)
     # The comparison of the case on Cases, by its id.
     case_open: Made[Comparison] = Made()
-    # What draws a finished comparison, on Cases and Evaluate, by a key for each.
+    # The board of a finished comparison, on Cases and Evaluate, by its key.
     finished: Made[Board] = Made()
 
-    # The question sets that the form begins with once; set by what leads to Evaluate.
+    # The question sets selected once when the form opens; set by links to Evaluate.
     evaluate_sets: Key[list[str]] = Key(list)
     # The question sets chosen in the form, by source.
     evaluate_chosen: Keys[list[str]] = Keys(list)
     # The methods chosen in the form, by the kind of source.
     evaluate_methods: Keys[Sequence[str]] = Keys(())
-    # The methods that the form adds once to those chosen: a run just brought.
+    # The methods that the form selects once in addition, such as a run just imported.
     evaluate_brought: Key[list[str]] = Key(list)
-    # Whether a language model answers; set where sets are judged by its answers alone.
+    # Whether a language model answers; set if the sets can be scored by its answers only.
     evaluate_model: Widget[bool] = Widget(False)
-    # Of a working run, the answers that its figures were drawn of, and when.
+    # The number of answers in the drawn figures of a running evaluation, and the time.
     evaluate_drawn: Key[tuple[int, float]] = Key((0, 0.0))
     # The comparison of a question of a run, by run, question and lanes.
     evaluation_open: Made[Comparison] = Made()
-    # The open tab of a run, in its address as well; set where a new run is begun from one.
+    # The open tab of a run, also in its address; set when a new run is started from it.
     evaluate_part: Widget[str] = Widget("", name="part")
-    # What was pressed in the picture of questions that flow from one method to another.
+    # The click in the picture of questions that flow from one method to another.
     evaluate_flow: Widget[Any] = Widget(None)
-    # The band that is open, behind its run and two methods.
+    # The open band of that picture, after its run and two methods.
     evaluate_band: Key[tuple[Hashable, tuple[str, str]]] = Key(((), ("", "")))
     # The search for a method that was sent last in this session.
     search_last: Key[str] = Key("")
@@ -299,108 +317,108 @@ class Session:
     search_saved: Key[tuple[str, str]] = Key(("", ""))
 
     # Texts
-    # The documents that are looked at; set by an address, the sidebar, or files that were read.
+    # The corpus on the page; set by an address, the sidebar, or files that were read.
     texts_corpus: Widget[str] = Widget("")
-    # The documents that the next run is to show; set where files were read.
+    # The corpus that the next run shows; set when files were read.
     texts_wanted: Key[str] = Key("")
-    # What was chosen in the sidebar when the page was drawn last.
+    # The choice in the sidebar when the page was drawn last.
     texts_beside: Key[Source | None] = Key(None)
-    # The documents that an address named and that are not here, said once.
+    # A corpus named by an address that does not exist; shown once.
     texts_missed: Key[str] = Key("")
     # The open tab.
     texts_tabs: Widget[str] = Widget("")
-    # The tab that was open when the page was drawn last, for coming back.
+    # The tab that was open when the page was drawn last, for the next visit.
     texts_open: Key[str] = Key("")
-    # The documents for which a kind of graph was chosen to begin with.
+    # The corpus for which a first kind of graph was chosen.
     texts_begun: Key[str] = Key("")
-    # The kind of graph that is looked at.
+    # The kind of graph on the page.
     texts_kind: Widget[str] = Widget("")
-    # The build that is looked at, by kind of graph.
+    # The build on the page, by kind of graph.
     texts_build: Keys[str] = Keys("")
-    # The steps of the chosen build as they are changed, by corpus and build.
+    # The edited steps of the chosen build, by corpus and build.
     texts_bench: Made[Bench] = Made()
-    # What the browser says of these steps: edits, and what is chosen.
+    # The message of the component that draws these steps: edits, and the selected step.
     texts_bricks: Widget[Any] = Widget(None)
-    # Whether entities, communities, one chunk or another graph is looked at.
+    # The open view: entities, communities, one passage, or another graph.
     texts_view: Widget[str] = Widget("")
-    # The number of the chunk that is looked at, by graph.
+    # The number of the shown passage, by graph.
     texts_chunk: Keys[int] = Keys(1)
-    # The build that is beside the one looked at, by corpus.
+    # The build that is compared with the one on the page, by corpus.
     texts_other: Keys[str] = Keys("")
     # The type of entities that are listed.
     texts_type: Widget[str] = Widget("every type")
-    # Whether documents or chunks are listed.
+    # What is listed: documents or passages.
     texts_what: Widget[str] = Widget("")
-    # The document that was opened, with its corpus.
+    # The opened document, after its corpus.
     texts_document: Key[tuple[str, str] | None] = Key(None)
     # The page of the list of documents, by corpus.
     texts_document_page: Keys[int] = Keys(0)
-    # The page of the list of chunks, by corpus.
+    # The page of the list of passages, by corpus.
     texts_chunk_page: Keys[int] = Keys(0)
     # The page of the table of entities, by graph.
     texts_entity_page: Keys[int] = Keys(0)
     # The page of an entity's relations.
     texts_near_page: Key[int] = Key(0)
-    # The page of an entity's chunks.
+    # The page of an entity's passages.
     texts_passage_page: Key[int] = Key(0)
     # The page of a community's entities.
     texts_member_page: Key[int] = Key(0)
-    # The entities that were looked at one after the other, by digest of the graph.
+    # The entities that were visited, in order, by digest of the graph.
     texts_trails: Key[dict[str, list[int]]] = Key(dict)
-    # The communities opened one within the other, by digest of the graph.
+    # The communities that were opened, outer first, by digest of the graph.
     texts_communities: Key[dict[str, list[int]]] = Key(dict)
     # The map of communities: `opened` is the one that was clicked.
     texts_map: Widget[Any] = Widget(None)
-    # How many suggestions and merges are listed, 0 as many as at first; more by a button.
+    # The number of listed suggestions and merges, 0 for the first few; a button adds more.
     mend_shown: Key[int] = Key(0)
-    # Whether a language model answers in the evaluation before and after.
+    # Whether a language model answers in the evaluation of merges.
     mend_model: Widget[bool] = Widget(False)
-    # The evaluation before and after that was begun last, by corpus.
+    # The last evaluation of merges, by corpus.
     mend_run: Keys[int] = Keys(0)
-    # The tables of which a cell can be clicked, by what they list.
+    # Tables with clickable cells, by their contents.
     table_cells: Cells = Cells()
 
     # Graphs
-    # The entity whose neighbourhood is shown of a database that is asked live.
+    # The entity whose neighbourhood in a live database is shown.
     around: Widget[str] = Widget("")
-    # The way that was walked, by digest of the graph.
+    # The nodes that were visited on the walk, in order, by digest of the graph.
     trails: Key[dict[str, list[int]]] = Key(dict)
-    # What is typed to find an entity; emptied by a step.
+    # The text of the search for an entity; cleared by a step.
     walk_search: Widget[str] = Widget("")
-    # The relation and direction of the steps that are listed, as a number, -1 for all; by graph.
+    # The index of the relation and direction of the listed steps, -1 for all; by graph.
     walk_filter: Keys[int] = Keys(-1)
     # The page of the table of steps, by graph.
     walk_page: Keys[int] = Keys(0)
-    # The graph, and the entity of an address that is not in it.
+    # The graph, and an entity of the address that it does not have.
     walk_refused: Key[tuple[str, str] | None] = Key(None)
     # The picture of a neighbourhood: `walk` is the entity that was clicked.
     walk_picture: Widget[Any] = Widget(None)
-    # The large graph that is to be counted, by digest.
+    # The digest of a large graph whose counts were requested.
     count_asked: Key[str] = Key("")
-    # The page and query that a question set leads to, or why not; once.
+    # The page and query to which a question set leads, or the error; used once.
     led_on: Key[str | tuple[str, dict[str, Any]] | None] = Key(None)
-    # The graph that was opened once it was added: the first tab is open again.
+    # The graph that was opened after it was added, which opens the first tab again.
     graph_opened: Key[str] = Key("")
-    # The job that brings what was dropped last.
+    # The job that imports the last dropped files.
     bring_job: Key[Job | None] = Key(None)
-    # The last such job whose end the page took up.
+    # The last import job whose end the page has handled.
     bring_done: Key[Job | None] = Key(None)
-    # How often something was brought: the drop zone is empty after each.
+    # The number of imports; the drop zone is empty after each.
     bring_round: Key[int] = Key(0)
-    # The job that looked at an uploaded file, with the file, by upload.
+    # An uploaded file, and the job that inspects it, by upload.
     looked: Keys[tuple[tuple | None, Job | None]] = Keys((None, None))
-    # The database that is looked at before its graph is copied, without its key.
+    # The database whose graph is previewed before the copy, without its key.
     database_asked: Key[DatabaseForm | None] = Key(None)
-    # What of a file's questions does not fit a graph, by both.
+    # A sentence on the questions of a file that do not fit a graph, by file and graph.
     questions_fit: Made[str] = Made()
 
     # The model that is chosen for a role, by role.
     role: Keys[str] = Keys("")
-    # The title of the model that was added, said once.
+    # The title of the model that was added, shown once.
     model_added: Key[str] = Key("")
     # The model servers that were found on this computer, once looked for.
     servers_found: Key[tuple[FoundServer, ...] | None] = Key(None)
-    # The server that was asked for its models, and their names.
+    # A server's address, and the names of its models.
     server_models: Key[tuple[str, tuple[str, ...]]] = Key(("", ()))
     # The model that is chosen from that list.
     server_pill: Widget[str | None] = Widget(None)
@@ -410,61 +428,61 @@ class Session:
     server_url: Widget[str] = Widget("")
     # The model in the form of a server.
     server_model: Widget[str] = Widget("")
-    # What the model in the form of a server is: chat, encoder or reranker.
+    # The kind of the model in the form of a server: chat, encoder or reranker.
     server_kind: Widget[str] = Widget("chat")
-    # The key in the form of a server, emptied once it is saved.
+    # The key in the form of a server, cleared once it is saved.
     server_key: Widget[str] = Widget("")
-    # The environment variable in the place of that key.
+    # The environment variable with that key, instead of the key itself.
     server_variable: Widget[str] = Widget("")
-    # The roles that the model in the form of a server takes over.
+    # The roles that the model in the form of a server gets.
     server_roles: Widget[list[str]] = Widget(list)
-    # Whether the form is to be emptied before it is drawn again.
+    # Whether the form is cleared before it is drawn again.
     server_emptied: Key[bool] = Key(False)
     # The job that tries a model, by kind of trial.
     try_jobs: Keys[str] = Keys("")
 
     # Build
-    # The line that is put together, with the way back; made when Build is first opened.
+    # The line being edited, with its history; made when Build is first opened.
     bench: Key[Bench | None] = Key(None)
-    # What the browser says of the line: edits, and what is chosen.
+    # The message of the component that draws the line: edits, and the selected operator.
     bricks: Widget[Any] = Widget(None)
-    # The method that is to be started from; emptied once it is taken over.
+    # The method chosen to start from; cleared once it is loaded.
     build_start: Widget[str | None] = Widget(None)
-    # The title of a method just saved, said once the whole page lists it.
+    # The title of a method just saved, shown once the page lists it.
     build_saved: Key[str] = Key("")
-    # The question that Build tries a line on.
+    # The question on which Build tries a line.
     try_question: Widget[str] = Widget("")
-    # What `try_question` is asked of; another source brings a question of its own.
+    # The graph or corpus of `try_question`; another one brings another question.
     try_source: Key[Source | None] = Key(None)
-    # How many questions were drawn there: each draw gives another.
+    # The number of questions drawn on Build; each draw gives another one.
     try_draws: Key[int] = Key(0)
-    # Whether a language model answers it.
+    # Whether a language model answers on Build.
     try_model: Widget[bool] = Widget(False)
-    # The job that runs the line, and the line before the last change beside it.
+    # The job that runs the line, and for comparison the line before the last change.
     try_job: Key[str] = Key("")
-    # What was run of the line: now, before the last change, and what need not be run again.
+    # The runs of the line: now, before the last change, and those that can be reused.
     trials: Key[Trials | None] = Key(None)
-    # What values of the chosen brick's parameters do, by that job and the brick's place.
+    # The effect of the selected operator's parameter values, by that job and the operator's index.
     try_curves: Made[Mapping[str, Curve]] = Made()
-    # The job that asks the line before the last change and the line now over more questions.
+    # The job that runs the line before and after the last change on more questions.
     over_job: Key[str] = Key("")
-    # What the last change did, as it is drawn, by that job.
+    # The effect of the last change, as it is drawn, by that job.
     change: Made[dict[str, Any] | None] = Made()
-    # What came of each step of that run, by the job and how far it is.
+    # The outcome of each step of that run, by the job and its progress.
     try_outcomes: Made[Sequence[StepOutcome]] = Made()
 
     def submit(self) -> None:
-        """Ask the question in the bar in this run, where there is one."""
+        """Ask the question in the bar in this run, if there is one."""
         self.submitted = bool(self.question.strip())
 
     def choose(self, source: Source) -> None:
-        """Choose another source, as a callback; the question of the former one is forgotten."""
+        """Choose another graph or corpus, as a callback, and clear the question."""
         if source != self.source:
             self.source = source
             self.begin_anew()
 
     def begin_anew(self) -> None:
-        """Forget the question and what was found, as where another source is chosen."""
+        """Clear the question and its results, as when another graph or corpus is chosen."""
         self.question = ""
         for key in (Session.job, Session.case, Session.settled, Session.trouble, Session.edits):
             key.drop()

@@ -1,4 +1,4 @@
-"""The sidebar that all screens share: the graph, and which models are here."""
+"""Sidebar of all pages: the chosen graph or corpus, and the state of the models."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ from pages.parts.shared.source_words import words_of
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-ON_TRIPLES = ("graphs", "indexes")  # pages that show a graph of triples, whatever is chosen
+ON_TRIPLES = ("graphs", "indexes")  # pages that show a graph even if a corpus is chosen
 
 
 def sidebar() -> None:
-    """Draw the choice of graph and the state of the models; on the page, that the chosen one is not
-    here."""
+    """Draw the choice of graph or corpus, and the state of the models.
+
+    If the chosen one does not exist, a warning is drawn on the page.
+    """
     with st.sidebar:
         _graph()
         st.page_link(
@@ -46,22 +48,22 @@ def sidebar() -> None:
         for sentence in (*faults(), *engine().models.faults(), *damaged_corpora()):
             st.warning(plain(tr("Left out: {sentence}", sentence=sentence)), icon=":material/rule:")
         caption("Hopscope lets you see how a graph retriever hops.")
-    if is_missing(chosen()):  # not in the sidebar, which is folded on a narrow screen
+    if is_missing(chosen()):  # not in the sidebar, which is collapsed on a narrow screen
         st.warning(plain(words_of(chosen()).missing.format(current=chosen().name)))
 
 
 def _graph() -> None:
-    if session.source_wanted is not None:  # asked for by an address, before the choice is drawn
+    if session.source_wanted is not None:  # It must be set before the choice is drawn.
         session.source = Session.source_wanted.take()
     titles, current = sources(), chosen()
     listed = list(titles)
-    if current not in titles and current.here:  # the graph of one question
+    if current not in titles and current.here:  # such as the graph of a single question
         titles[current] = current.title
         listed.insert(listed.index(GraphSource(current.name.partition(":")[0])) + 1, current)
     st.selectbox(
         tr("Graph or documents"),
         listed,
-        # nothing is chosen in the place of what is missing: the question would be asked elsewhere
+        # A missing one is not replaced, else the question would be asked of another one.
         index=listed.index(current) if current in titles else None,
         placeholder=tr("Choose a graph or documents"),
         key=Session.source.name,
@@ -87,8 +89,10 @@ def _graph() -> None:
 
 
 def _documents(name: str) -> None:
-    """How large the chosen corpus is; on a page that stands on triples, which graph it shows
-    meanwhile."""
+    """Draw the size of the chosen corpus.
+
+    On pages about triples, the graph that they show is named.
+    """
     opened = result_of(lambda: open_corpus(name))
     if opened is not None:
         st.caption(
@@ -99,8 +103,10 @@ def _documents(name: str) -> None:
 
 
 def _begin_anew() -> None:
-    """Another graph was chosen by hand: a question of the former one, and what was found there, are
-    let go."""
+    """Clear the question after another source was chosen by hand.
+
+    Its results are cleared too.
+    """
     session.begin_anew()
     named = session.source.parameters if session.source not in (None, USUAL) else {}
     st.query_params.from_dict(named if session.page == USES_ADDRESS else {})
@@ -111,10 +117,11 @@ def _models() -> None:
     st.markdown(tr("**Models**"))
     lines = []
     for info in registry.declared():
-        # what is trained or brought along is told on the Models page
+        # The other models, such as trained ones, are listed on the page Models.
         if info.roles or (info.fetchable and not info.present):
             mark = ":green[●]" if info.present else ":gray[○]"
             lines.append(
-                f"{mark} {plain(registry.title(info.name))}{'' if info.present else tr(' · not installed')}"
+                f"{mark} {plain(registry.title(info.name))}"
+                f"{'' if info.present else tr(' · not installed')}"
             )
     st.caption("  \n".join(lines))

@@ -1,4 +1,4 @@
-"""The field for the most that work may spend on language models."""
+"""Input field for the most that work may spend on language models."""
 
 from __future__ import annotations
 
@@ -11,9 +11,19 @@ from pages.parts.shared.wording import tr
 
 
 def spend_at_most(key: str, before: Cap | None = None) -> tuple[Cap | None, bool]:
-    """Draw the field, with the cap `before` in it at first; the cap, where one was written, and
-    whether work may begin: what is no cap is said below it, and nothing begins without the limit
-    that somebody meant."""
+    """Draw the field, and return the limit and whether work may begin.
+
+    Text that is no limit is reported below the field. Work may not begin then, as a limit was
+    meant.
+
+    Parameters
+    ----------
+    before : the limit that is in the field at first.
+
+    Returns
+    -------
+    The limit, None if the field is empty or wrong; and False if it is wrong.
+    """
     text = st.text_input(
         tr("Spend at most"),
         f"{before.most:g}{' tokens' if before.tokens else ''}" if before is not None else "",
@@ -22,8 +32,9 @@ def spend_at_most(key: str, before: Cap | None = None) -> tuple[Cap | None, bool
         key=key,
         persist_state="session",
         help=tr(
-            "Money by the prices in models.toml, as 2.50, or tokens, as 200000 tokens. Work stops before language models have cost more "
-            "in all; what is done is saved, and goes on with a higher limit."
+            "Money by the prices in models.toml, as 2.50, or tokens, as 200000 tokens. Work stops "
+            "before language models have cost more in all; what is done is saved, and goes on "
+            "with a higher limit."
         ),
     )
     try:

@@ -1,4 +1,4 @@
-"""Tables whose rows can be clicked, long lists a page at a time, and the way back."""
+"""Tables with clickable rows, lists in pages, and links back to earlier places."""
 
 from __future__ import annotations
 
@@ -15,13 +15,28 @@ from pages.parts.shared.wording import tr
 
 
 def page_of(page: Key[int], total: int, size: int) -> range:
-    """The rows of the page that is shown."""
+    """Return the rows of the page that is shown.
+
+    Parameters
+    ----------
+    page : key of the page number, from 0.
+    total : number of all rows.
+    size : rows per page.
+    """
     at = min(page.value, max(0, -(-total // size) - 1))
     return range(at * size, min(total, (at + 1) * size))
 
 
 def pager(page: Key[int], shown: range, total: int, size: int, what: str, hint: str = "") -> None:
-    """Which rows are shown, and the buttons to the others."""
+    """Draw which rows are shown, with buttons to the pages before and after.
+
+    Parameters
+    ----------
+    page : key of the page number, from 0.
+    shown : the rows of this page, as `page_of` returns them.
+    what : the plural noun of the rows.
+    hint : a sentence that follows.
+    """
     at, last = shown.start // size, max(0, -(-total // size) - 1)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if last:
@@ -53,7 +68,15 @@ def clickable_table(
     formats: Mapping[str, Any] | None = None,
     max_height: int = 560,
 ) -> None:
-    """Draw a table of so many rows, and call `pick` with the row that is clicked."""
+    """Draw a table, and call `pick` with the row that is clicked.
+
+    Parameters
+    ----------
+    columns : values by column title.
+    rows : number of rows.
+    formats : Streamlit's column settings by column title.
+    max_height : in pixels.
+    """
 
     def clicked() -> None:
         row = Session.table_cells.row(key, rows)
@@ -72,8 +95,10 @@ def clickable_table(
 
 
 def way_back(places: Iterable[tuple[str, Any]], key: str, go: Callable[[Any], None]) -> None:
-    """Draw a button for each earlier place, (its name, what `go` takes), with an arrow behind
-    it."""
+    """Draw a button and an arrow for each earlier place.
+
+    A place is its name and the argument of `go`.
+    """
     for number, (name, place) in enumerate(places):
         button(plain(name), partial(go, place), key=f"{key}-{number}", type="tertiary")
         st.caption("›", width="content")

@@ -1,8 +1,8 @@
-"""Texts of the screens in the server's language, by gettext: `HOPSCOPE_LANGUAGE`, English where it
-is not set or has no translation.
+"""Translation of the pages by gettext into the server's language (`HOPSCOPE_LANGUAGE`).
 
-Every text is in English in the code, in `tr` or `many`. `make strings` collects them in
-assets/locale/hopscope.pot (docs/translating.md).
+The language is English if the variable is not set or has no translation. Every text is in English
+in the code, in `tr` or `many`. `make strings` collects the texts in assets/locale/hopscope.pot
+(docs/translating.md).
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ _CODE = re.compile(r"[A-Za-z]{2,8}([_@-][A-Za-z0-9]{1,8}){0,3}")
 
 
 def language() -> str:
-    """The code of the language that the server is started with, such as `de` or `pt_BR`; empty for
-    English."""
+    """The code of the server's language, such as `de` or `pt_BR`; empty for English."""
     return os.environ.get("HOPSCOPE_LANGUAGE", "").strip()
 
 
 @cache
 def catalogue() -> NullTranslations:
-    """The translations of the server's language, of the person's folder `locale` before those that
-    ship; none where there are none, which the log says."""
+    """The translations into the server's language.
+
+    The folder `locale` of the user comes before the shipped one. If there is no translation, a
+    warning is logged and the texts stay in English.
+    """
     code = language()
     if not code or code.lower().startswith("en"):
         return NullTranslations()
@@ -40,7 +42,7 @@ def catalogue() -> NullTranslations:
     with suppress(StoreError):
         folders.insert(0, home() / "locale")
     for folder in folders if _CODE.fullmatch(code) else []:
-        with suppress(OSError, ValueError):  # none there, or no catalogue
+        with suppress(OSError, ValueError):  # The file is missing, or is no catalogue.
             return translation(DOMAIN, folder, [code.replace("-", "_")])
     logging.getLogger(__name__).warning(
         "There is no translation of the screens for HOPSCOPE_LANGUAGE=%s; they are in English.",
@@ -50,9 +52,10 @@ def catalogue() -> NullTranslations:
 
 
 def tr(text: str, /, **values: object) -> str:
-    """`text` in the server's language, with the values in its braces as `str.format` writes them.
-    Where values are given, braces that are none are doubled. A translation whose braces name other
-    values is not used.
+    """Return `text` in the server's language, with values inserted as by `str.format`.
+
+    If values are given, other braces in the text are doubled. A translation whose placeholders do
+    not match the values is not used.
 
     >>> tr("{found:,} of {pairs} found", found=1200, pairs="2,000 pairs")
     '1,200 of 2,000 pairs found'
@@ -66,33 +69,40 @@ def tr(text: str, /, **values: object) -> str:
 
 
 def _found(text: str) -> str:
-    """The translation of a text, of a noun its first form."""
+    """Return the translation of a text; of a noun its singular."""
     found = catalogue().gettext(text) if text else text
     return catalogue().ngettext(text, text, 1) if found is text and text else found
 
 
 def noun(count: int, one: str, more: str) -> str:
-    """The noun that goes with a number, in the server's language: `one` or `more` in English."""
+    """Return the noun for a number in the server's language.
+
+    In English it is `one` or `more`.
+    """
     return catalogue().ngettext(one, more, count)
 
 
 def nouns(one: str, more: str) -> tuple[str, str]:
-    """The two forms of an English noun, for `many` or `noun` later: so they are among the texts to
-    translate."""
+    """Return the two forms of an English noun, marked for translation.
+
+    They are for a later call of `many` or `noun`.
+    """
     return one, more
 
 
 @cache
 def as_script() -> str:
-    """The translations as a constant of JavaScript, for assets/wording.js: texts, nouns by their
-    plural forms, and the form of each number from 0 to 199, which holds for larger ones with the
-    same last two digits. Empty tables in English."""
+    """Return the translations as a JavaScript constant for assets/wording.js.
+
+    It has the texts, the plural forms of nouns, and the form for each number from 0 to 199. Larger
+    numbers have the form of their last two digits. The tables are empty in English.
+    """
     found = catalogue()
     texts: dict[str, str] = {}
     forms: dict[str, dict[int, str]] = {}
     plurals: list[int] = []
     if isinstance(found, GNUTranslations):
-        state = vars(found)  # of which typeshed declares nothing
+        state = vars(found)  # private attributes, which typeshed does not declare
         for key, text in state["_catalog"].items():
             if isinstance(key, tuple):
                 forms.setdefault(key[0], {})[key[1]] = text

@@ -1,4 +1,4 @@
-"""How far a job is, with a button to cancel it, and how it ended."""
+"""Progress of a job, with a button that cancels it, and its outcome."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ from pages.parts.shared.wording import tr
 
 
 def working(job: Job, key: str, ended: str = "", share: bool = False) -> None:
-    """Draw the progress of a job, and draw the page anew when it ends. Then its error, or the
-    sentence `ended` where there is one.
+    """Draw the progress of a job, and draw the page again when it ends.
 
-    With `share` the percentage of the whole is said beside the text of the part at work.
+    After the end, its error is drawn, or the sentence `ended`.
+
+    Parameters
+    ----------
+    key : id of the cancel button.
+    ended : the sentence after a good end; empty for none.
+    share : whether to draw the percentage of the whole job before the text of its current part.
     """
     running = not job.ended
 
@@ -34,7 +39,7 @@ def working(job: Job, key: str, ended: str = "", share: bool = False) -> None:
 
 
 def progress_bar(job: Job, key: str, text: str = "") -> None:
-    """Draw the share of a job that is done, and the button that cancels it."""
+    """Draw the progress bar of a job, with the button that cancels it."""
     text = text or job.text or tr("Waiting for its turn")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(min(1.0, job.fraction or 0.0), text=plain(text), width="stretch")
@@ -42,14 +47,19 @@ def progress_bar(job: Job, key: str, text: str = "") -> None:
 
 
 def _whole(fraction: float) -> str:
-    """How much of a whole job is done, as a lead to what its part at work says."""
+    """Return the percentage of the whole job as a prefix.
+
+    The text of its current part follows.
+    """
     return tr("{percent:.0f} % of all", percent=100 * min(1.0, fraction)) + "  ·  "
 
 
 @st.fragment(run_every=3.0)
 def begun_elsewhere(key: str) -> None:
-    """Draws the page anew once an evaluation, or what is like one, was begun under that key, as in
-    another tab."""
+    """Draw the page again once work was started under that key.
+
+    That may be in another tab.
+    """
     job = engine().evaluations.get(key)
     if job is not None and not job.ended:
         st.rerun()

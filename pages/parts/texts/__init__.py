@@ -1,1 +1,1 @@
-"""The texts' pages: documents, builds at work, and the graphs that came out."""
+"""Parts of the page Texts: documents, builds, and the graphs of the documents."""

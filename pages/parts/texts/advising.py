@@ -1,5 +1,7 @@
-"""Do I need a graph at all? The button on Texts that makes questions of the documents and asks
-methods with and without a graph."""
+"""Advice whether the documents need a graph.
+
+Questions are made of the documents and asked by methods with and without a graph.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +31,15 @@ from pages.parts.texts.building import counted
 
 TITLE = tr("Do I need a graph at all?")
 STOPPED = tr("Cancelled. What was done is saved, and goes on from there.")
-_answers: LRUCache[tuple, Answer] = LRUCache(16)  # by the evaluation and how far it is
+_answers: LRUCache[tuple, Answer] = LRUCache(16)  # by evaluation and its progress
 WRITERS = {BY_MODEL: tr("a language model, checked"), BY_NAMES: tr("names in the texts")}
 
 
 def advice(corpus: Corpus) -> None:
-    """Draw the answer, how far it is, or what it will cost and the button that begins it."""
+    """Draw the answer, the progress, or the form.
+
+    The form has the expected cost and the start button.
+    """
     job, before = engine().evaluations.get(job_key(corpus.name)), saved_advice(corpus)
     at_work = job is not None and not job.ended
     current = before is not None and before.corpus == corpus.digest
@@ -64,7 +69,7 @@ def advice(corpus: Corpus) -> None:
 
 
 def _answered(corpus: Corpus, before: Advice, current: bool) -> None:
-    """The answer, what it rests on, and the way to another one."""
+    """Draw the answer, its reasons, and the form for another one."""
     found = _answer(before)
     if found is None:
         caption("The figures of the last answer were deleted.")
@@ -98,10 +103,11 @@ def _answered(corpus: Corpus, before: Advice, current: bool) -> None:
 
 
 def _kinds(found: Answer) -> None:
-    """The kinds of questions as a table."""
+    """Draw the kinds of questions as a table."""
     share = lambda name, value: f"{plain(name)}: {value:.2f}"
     caption(
-        "Share of the passages that answer a question among the first four, of the best method of either side"
+        "Share of the passages that answer a question among the first four, of the best method of "
+        "either side"
     )
     st.table(
         [
@@ -119,10 +125,13 @@ def _kinds(found: Answer) -> None:
 
 
 def _roadmap(corpus: Corpus, found: Answer) -> None:
-    """The questions of the paper's roadmap one after the other, and the method that they lead to,
-    beside what was measured here."""
+    """Draw the paper's roadmap.
+
+    Its questions lead to a method. The figures measured on these documents are added.
+    """
     caption(
-        "The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked to the method that it recommends."
+        "The roadmap of the In-depth Analysis of Graph-based RAG (Figure 13): from what is asked "
+        "to the method that it recommends."
     )
     answers: dict[str, str] = {}
     while isinstance(step := advised(answers), Asked):
@@ -144,7 +153,7 @@ def _roadmap(corpus: Corpus, found: Answer) -> None:
 
 
 def _answer(before: Advice) -> Answer | None:
-    """The answer by the rows that are there; None where they were deleted."""
+    """Return the answer from the saved rows; None if they were deleted."""
     try:
         run = store().run(before.run)
     except HopscopeError:
@@ -156,12 +165,13 @@ def _answer(before: Advice) -> Answer | None:
 
 
 def _form(corpus: Corpus, before: Advice | None) -> None:
-    """Who makes the questions, what it will cost, and the button."""
+    """Draw who makes the questions, the expected cost, and the start button."""
     done, begun = before is not None and before.done, before is not None and not before.done
     if not done:
         write(
-            "Questions are made from these texts, each with the passages that answer it. They are asked of search by words, by vectors "
-            "and by both, and of four methods on graphs. The answer is a sentence."
+            "Questions are made from these texts, each with the passages that answer it. They are "
+            "asked of search by words, by vectors and by both, and of four methods on graphs. The "
+            "answer is a sentence."
         )
     by = _writer(corpus, before)
     expected = _expected(corpus, by)
@@ -193,7 +203,10 @@ def _form(corpus: Corpus, before: Advice | None) -> None:
 
 
 def _writer(corpus: Corpus, before: Advice | None) -> str:
-    """Who makes the questions: chosen where a language model is here, to begin with as before."""
+    """Draw and return who makes the questions.
+
+    Without a language model, names in the texts are used. The earlier choice is selected at first.
+    """
     if usual_writer(engine().models) != BY_MODEL:
         return BY_NAMES
     return st.radio(
@@ -210,7 +223,7 @@ def _writer(corpus: Corpus, before: Advice | None) -> str:
 
 
 def _expected(corpus: Corpus, by: str) -> Job:
-    """The job that counts what it will cost."""
+    """Return the job that estimates the cost."""
     there = [status(corpus, build_for(corpus, kind)).current for kind in kinds()]
     key = f"cost-advice-{corpus.digest}-{by}-{there}"
     return engine().jobs.run(key, lambda job: estimate(corpus, engine().models, by, watch=job))

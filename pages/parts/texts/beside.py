@@ -1,5 +1,8 @@
-"""Two graphs of the same texts side by side: what only one has, names that may mean the same, and
-the questions that turn on it."""
+"""Comparison of two graphs of the same documents.
+
+It shows the entities that only one graph has, names that may mean the same, and the questions on
+which the difference matters.
+"""
 
 from __future__ import annotations
 
@@ -34,22 +37,26 @@ from pages.parts.texts.chosen import awaited
 from pages.parts.texts.growing import label, straight_lines
 from pages.parts.texts.walking import of_chunks
 
-LISTED, ALIKE = 200, 100  # entities, and pairs of names, that are listed
-DRAWN, NAMED = 70, 24  # entities on the picture, and those of them whose names are on it
-# what a letter and a line of a name, and each side, take of the picture
+LISTED, ALIKE = 200, 100  # most entities, and most pairs of names, that are listed
+DRAWN, NAMED = 70, 24  # most entities in a picture, most names in it
+# Width of a letter, height of a line and width of a margin, as shares of the picture.
 LETTER, LINE, SIDE = (0.021, 0.045, 0.25)
 SHARED, ALONE, LIGHT = "#2f6f9f", "#d9822b", "#9aa7b4"
 
 
 def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
-    """Draw the choice of another graph of these texts, and what sets the two apart."""
+    """Draw the comparison with another graph of these documents.
+
+    The other graph is chosen first.
+    """
     known = (builds_of(corpus) | own_builds(corpus)).values()
     entities = (other for other in known if other.graph != "chunks" and other.id != one.id)
     others = {other.id: other for other in entities if status(corpus, other).serves}
     if not others:
         st.info(
             tr(
-                "There is no other graph of these texts yet. Build one above, and it can be looked at beside this one."
+                "There is no other graph of these texts yet. Build one above, and it can be "
+                "looked at beside this one."
             )
         )
         return
@@ -75,7 +82,8 @@ def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
     if of_chunks(graph) or of_chunks(second):
         st.info(
             tr(
-                "The nodes of a passage graph or a tree are chunks and summaries, so there are no entities to hold against each other."
+                "The nodes of a passage graph or a tree are chunks and summaries, so there are no "
+                "entities to hold against each other."
             )
         )
     else:
@@ -88,8 +96,10 @@ def beside_another(corpus: Corpus, one: Build, graph: Graph) -> None:
 
 
 def _difference(first: Graph, second: Graph) -> GraphDifference | None:
-    """What sets the graphs apart; the page waits for it. None where it could not be found out,
-    which is said."""
+    """Return the differences of the graphs, for which the page waits.
+
+    If that fails, the error is shown and None is returned.
+    """
     key, work = (
         f"beside-{first.digest}-{second.digest}",
         lambda job: graph_difference(first, second),
@@ -121,7 +131,10 @@ def _figures(found: GraphDifference, one: Build, other: Build) -> None:
 
 
 def _picture(first: Graph, second: Graph, one: Build, other: Build) -> None:
-    """Both graphs on one layout, beside each other: an entity of both is at the same place."""
+    """Draw both graphs side by side on one layout.
+
+    Shared entities have the same position.
+    """
     both = first.derived.once("beside", second.digest, lambda: union(first, second, DRAWN))
     if not both.names[0]:
         return
@@ -132,15 +145,19 @@ def _picture(first: Graph, second: Graph, one: Build, other: Build) -> None:
             figure = one_layout(both, side, places)
             st.plotly_chart(figure, key=f"texts-beside-{side}", config={"displayModeBar": False})
     caption(
-        "The {shared:,} entities with the most relations, each at one place in both pictures. Blue: in both graphs. "
-        "Orange: only in this one. A ring: only in the other. Blue lines join a pair in both graphs.",
+        "The {shared:,} entities with the most relations, each at one place in both pictures. "
+        "Blue: in both graphs. Orange: only in this one. A ring: only in the other. Blue lines "
+        "join a pair in both graphs.",
         shared=len(both.names[0]),
     )
 
 
 def one_layout(both: Union, side: int, places: dict[int, Place]) -> go.Figure:
-    """One of two graphs (`side` 0 or 1) on the layout of both: what it shares, what it has alone,
-    and as rings what only the other has."""
+    """Return the figure of one of two graphs on their common layout.
+
+    `side` is 0 or 1. It shows the shared parts, its own parts, and as rings the entities that only
+    the other graph has.
+    """
     own, others = both.names[side], both.names[1 - side]
     alone = sorted(both.pairs[side] - both.pairs[1 - side])
     shared = sorted(both.pairs[0] & both.pairs[1])
@@ -166,7 +183,7 @@ def one_layout(both: Union, side: int, places: dict[int, Place]) -> go.Figure:
 def _points(
     nodes: list[int], places: dict[int, Place], names: list[str], marker: dict
 ) -> go.Scatter:
-    """Points with the names of those that have room for them, the first before others."""
+    """Return points with those names for which there is room; earlier points come first."""
     boxes: list[tuple[float, float, float]] = []
     shown = [
         name if name and _has_room(places[at], name, boxes) else ""
@@ -186,13 +203,19 @@ def _points(
 
 
 def _way(x: float) -> str:
-    """To which side of its place a name is written, so that none runs out of the picture."""
+    """Return the side of its point on which a name is written.
+
+    On that side, the name stays in the picture.
+    """
     return "right" if x < SIDE else "left" if x > 1 - SIDE else "center"
 
 
 def _has_room(place: Place, name: str, boxes: list[tuple[float, float, float]]) -> bool:
-    """Whether a name at a place lies over none of the `boxes` of others (middle, height and half
-    width), to which it is added."""
+    """Return whether a name overlaps no other name.
+
+    `boxes` are those of the other names. A box is the middle, the height and half of the width. The
+    name's box is added if there is room.
+    """
     x, y, half = *place, len(name) * LETTER / 2
     x += {"right": half, "left": -half, "center": 0.0}[_way(x)]
     free = len(boxes) < NAMED and all(
@@ -225,7 +248,8 @@ def _lists(found: GraphDifference, first: Graph, second: Graph, one: Build, othe
     ):
         st.info(
             tr(
-                "Both have the same entities and the same links between them. They may differ in descriptions, keywords and communities."
+                "Both have the same entities and the same links between them. They may differ in "
+                "descriptions, keywords and communities."
             )
         )
         return
@@ -270,7 +294,7 @@ def _alone(graph: Graph, missing: Missing, build: Build) -> None:
 
 
 def _questions(corpus: Corpus, one: Build, other: Build) -> None:
-    """One method on both graphs, over questions: those that only one of them answers."""
+    """Draw the form that evaluates one method on both graphs."""
     source = CorpusSource(corpus.name)
     known = {key: row for key, row in instances().items() if on_one_graph(row, one, other)}
     st.markdown(tr("**Which questions turn on the difference?**"))
@@ -302,13 +326,16 @@ def _questions(corpus: Corpus, one: Build, other: Build) -> None:
         if button(tr("Ask them on both"), key="beside-go", type="primary", icon="play_arrow"):
             _begin([on_build(known[method], build) for build in (one, other)], questions, int(size))
     caption(
-        "Evaluates the method on each graph and opens it on Evaluate, where “From one method to another” lists the questions won "
-        "and lost."
+        "Evaluates the method on each graph and opens it on Evaluate, where “From one method to "
+        "another” lists the questions won and lost."
     )
 
 
 def on_one_graph(row: Instance, *builds: Build) -> bool:
-    """Whether a method begins on a graph of the kind of one of these builds."""
+    """Return whether a method starts at the graph of one of these builds.
+
+    A build of the same kind counts.
+    """
     first = row.line.operators[0]
     return isinstance(first, BuiltGraph) and first.build in {build.graph for build in builds} | {
         build.id for build in builds
@@ -316,7 +343,7 @@ def on_one_graph(row: Instance, *builds: Build) -> bool:
 
 
 def on_build(row: Instance, build: Build) -> Instance:
-    """The method on the graph of this build."""
+    """Return the method on the graph of this build."""
     first, *others = row.line.operators
     return named(Line((replace(first, build=build.id), *others)), instances())
 

@@ -1,5 +1,4 @@
-"""The graphs that can be built of a corpus: what each will cost, how far it is, and what came
-out."""
+"""Builds of the graphs of a corpus: expected cost, progress, and result."""
 
 from __future__ import annotations
 
@@ -33,13 +32,14 @@ from pages.parts.texts.kinds import absent_models, chosen_build
 from pages.parts.texts.mending import mended
 from pages.parts.texts.steps import ask_on, changed_build
 
-_ended: list[str] = []  # the builds that have ended here, as each may have made others cheaper
+# Keys of the builds that have ended. Each may have made others cheaper, so costs are counted again.
+_ended: list[str] = []
 Colour = Literal["orange", "green", "blue", "gray"]
-COST_SECONDS = 600.0  # seconds after which what a build will cost is counted anew
+COST_SECONDS = 600.0  # seconds after which the cost of a build is estimated again
 
 
 def builds(corpus: Corpus) -> None:
-    """Draw the choice of a graph, its state, and the graph where it is built."""
+    """Draw the choice of a graph, its state, and the built graph."""
     one = changed_build(corpus, chosen_build(corpus))
     if one is None:
         return
@@ -50,19 +50,23 @@ def builds(corpus: Corpus) -> None:
         ask_on(corpus, one)
     if now.serves:
         graph = result_of(lambda: engine().environment.built(corpus, one.id))
-        # that nothing was found cannot be said of what was not read
+        # An empty graph whose replies could not be read does not mean that nothing was found.
         if graph is not None and (graph.n_nodes or not _unreadable(now)):
             if not now.current and not now.renamed:
                 caption(
-                    "Meanwhile, the graph of the documents as they were before. Questions are asked on it too, until the new one is "
-                    "whole."
+                    "Meanwhile, the graph of the documents as they were before. Questions are "
+                    "asked on it too, until the new one is whole."
                 )
             look(corpus, one, graph, mended(corpus, one, graph, start))
 
 
 def card(corpus: Corpus, one: Build) -> bool:
-    """Draw the state of a graph, with what it will cost and a button where it is to be built;
-    whether it is being built."""
+    """Draw the state of a graph.
+
+    A graph that is not built has its cost and a button.
+
+    Returns whether the graph is being built.
+    """
     now, job = status(corpus, one), engine().preparing.get(_key(corpus, one))
     at_work = job is not None and not job.ended
     with st.container(border=True, key=f"build-{now.folder.name}"):
@@ -89,7 +93,8 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
         _gaps(corpus, now)
     elif not now.indexed:
         caption(
-            "A question made it, without vectors: a method that searches by meaning makes those that it reads."
+            "A question made it, without vectors: a method that searches by meaning makes those "
+            "that it reads."
         )
         _build_button(corpus, now, tr("Make all vectors now"))
     if now.current and not at_work:
@@ -102,7 +107,7 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
 
 
 def _state(corpus: Corpus, now: Status, job: Job | None) -> tuple[str, Colour, str]:
-    """The words, the colour and the symbol of the state of a graph."""
+    """Return the words, the colour and the icon of a graph's state."""
     if job is not None and not job.ended:
         words = tr("waiting") if job.status == WAITING else tr("being built")
         return words, "orange", "construction"
@@ -118,7 +123,10 @@ def _state(corpus: Corpus, now: Status, job: Job | None) -> tuple[str, Colour, s
 
 
 def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
-    """What it will cost, and the button that starts it once that is known."""
+    """Draw the expected cost of a build, and the start button.
+
+    The button is drawn once the cost is known.
+    """
     came = ships(corpus, now.build)
     if came is not None:
         write("{words}. Opening it makes vectors, and asks no language model.", words=came.words())
@@ -161,11 +169,15 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
 
 
 def _gaps(corpus: Corpus, now: Status) -> None:
-    """How many replies the graph lacks, and the button that asks for them again."""
+    """Draw the number of missing replies, and a button.
+
+    The button asks for them again.
+    """
     unreadable = _unreadable(now)
     st.warning(
         tr(
-            "{replies} of the language model could not be read; the graph lacks what they would have added.",
+            "{replies} of the language model could not be read; the graph lacks what they would "
+            "have added.",
             replies=many(unreadable, "reply", "replies"),
         )
     )
@@ -174,8 +186,10 @@ def _gaps(corpus: Corpus, now: Status) -> None:
 
 
 def _unreadable(now: Status) -> int:
-    """How many replies the build that is there could not read, and would ask for again; none where
-    it came with the texts."""
+    """Return how many unreadable replies a new build would ask for again.
+
+    It is 0 for a graph that came with the documents.
+    """
     if not now.current or now.report.get("shipped"):
         return 0
     return sum(now.report.get("counts", {}).get(what, 0) for what in UNREADABLE)
@@ -189,42 +203,51 @@ def _build_button(
     cap: Cap | None = None,
     **look: Any,
 ) -> None:
-    """Draw the button that begins to build; `look` is what else it takes."""
+    """Draw the button that starts a build; `look` has its further arguments."""
     begin = partial(start, corpus, now.build, cap)
     button(label, begin, key=f"start-{now.folder.name}", icon=icon, **look)
 
 
 def _reads(one: Build) -> bool:
-    """Whether the chunks are read for this build."""
+    """Return whether a build extracts from the passages."""
     return any(operator.stage == "extract" for operator in one.line)
 
 
 def _absent(one: Build, complete: bool) -> list[str]:
-    """How to get the models that it asks and that are not here; language models only where not all
-    they would tell is `complete`."""
+    """Return how to get the missing models of a build.
+
+    Language models are not needed if all their replies are `complete`.
+    """
     return [
         model.how_to_get for model in absent_models(one) if not (complete and model.kind == "chat")
     ]
 
 
 def _counting(corpus: Corpus, one: Build) -> Job:
-    """The job that counts what a build will cost, anew where a build has ended since."""
+    """Return the job that estimates the cost of a build.
+
+    It is a new job if a build has ended since.
+    """
     key = f"cost-{corpus.digest}-{one.id}-{len(_ended)}-{time.time() // COST_SECONDS:.0f}"
     return engine().jobs.run(key, lambda job: cost(corpus, one, engine().models, job))
 
 
 @st.fragment(run_every=0.4)
 def counted(job: Job) -> None:
-    """How far a job is that counts what something will cost; the page is drawn anew once it has
-    ended."""
+    """Draw the progress of a cost estimate.
+
+    The page is drawn again at its end.
+    """
     if job.ended or job.wait(0.3):
         st.rerun()
     caption(":material/hourglass_empty: Counting what is to be read …")
 
 
 def start(corpus: Corpus, one: Build, cap: Cap | None = None) -> Job:
-    """The job that builds: the one at work where somebody began it before. It stops before it would
-    go over the cap."""
+    """Return the job that builds a graph; if somebody started it already, that job.
+
+    It stops before its cost would exceed the cap.
+    """
     key = _key(corpus, one)
     models = Unasked(engine().models) if ships(corpus, one) else engine().models
 
@@ -239,25 +262,37 @@ def start(corpus: Corpus, one: Build, cap: Cap | None = None) -> Job:
 
 
 def at_work(corpus: Corpus) -> bool:
-    """Whether a graph of the corpus is being built, be it by a line of a person's own."""
+    """Return whether a graph of the corpus is being built.
+
+    A build by a user's own line counts.
+    """
     return any(not job.ended for job in engine().preparing.of(_key(corpus)))
 
 
 def _key(corpus: Corpus, one: Build | None = None) -> str:
-    """The key of the job that makes a build; without one what all of the corpus begin with."""
+    """Return the key of the job of a build.
+
+    Without a build it is the common prefix of all keys of the corpus.
+    """
     return f"build-{corpus.name}/{'' if one is None else place(corpus, one).name}"
 
 
 @st.fragment(run_every=2.0)
 def _watch(corpus: Corpus, one: Build, shown: bool) -> None:
-    """Draws the page anew when this build was begun or ended elsewhere, as in another tab."""
+    """Draw the page again when this build was started or ended elsewhere.
+
+    That may be in another tab.
+    """
     job = engine().preparing.get(_key(corpus, one))
     if (job is not None and not job.ended) != shown:
         st.rerun()
 
 
 def _facts(now: Status) -> None:
-    """What the build told of itself: time, language model, and what could not be read."""
+    """Draw the report of a build.
+
+    It has the time, the language model, and what could not be read.
+    """
     counts, used = now.report.get("counts", {}), now.report.get("usage", {})
     took, came = sum(now.report.get("seconds", {}).values()), now.report.get("shipped")
     parts = [

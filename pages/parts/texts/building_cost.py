@@ -1,4 +1,4 @@
-"""What building a graph cost, step by step, beside the other graphs of the same texts."""
+"""Cost of building a graph, step by step, compared with the other graphs of the documents."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ from pages.parts.shared.wording import tr
 
 
 def building_cost(corpus: Corpus, now: Status) -> None:
-    """Draw the steps of a build as a table, and all graphs that are built as two pictures."""
+    """Draw the steps of a build, and the costs of all graphs.
+
+    The steps are a table, the costs two pictures.
+    """
     steps = step_costs(now.report)
-    if not steps:  # of an earlier version
+    if not steps:  # The graph was built by an earlier version.
         return
     box = st.expander(
         tr("What building cost"),
@@ -50,13 +53,16 @@ def building_cost(corpus: Corpus, now: Status) -> None:
             for draw in (tokens, seconds):
                 st.plotly_chart(draw(costs), key=f"cost-{draw.__name__}-{now.folder.name}")
             caption(
-                "Each graph of these texts by its last build. The index: communities, reports on them, and vectors."
+                "Each graph of these texts by its last build. The index: communities, reports on "
+                "them, and vectors."
             )
 
 
 def _all(corpus: Corpus) -> Costs:
-    """The steps of every graph that is built of the documents as they are, by the title of its
-    build."""
+    """Return the steps of every built graph, by title.
+
+    Only graphs of the present documents count.
+    """
     known = [
         status(corpus, one) for one in (*builds_of(corpus).values(), *own_builds(corpus).values())
     ]
@@ -66,10 +72,11 @@ def _all(corpus: Corpus) -> Costs:
 
 
 def _caveat(now: Status) -> str:
-    """What the numbers leave out, in a sentence."""
+    """Return a sentence on what the numbers leave out."""
     if now.report.get("shipped"):
         return tr(
-            "It came with these texts: the tokens that its language model took are said above, and not known by step."
+            "It came with these texts: the tokens that its language model took are said above, "
+            "and not known by step."
         )
     if not now.build.line.asks_chat:
         return tr(
@@ -80,5 +87,6 @@ def _caveat(now: Status) -> str:
             "Chunks had been read before, by another build or this one: their tokens are not in it."
         )
     return tr(
-        "Replies that were saved before count with the tokens that they took when they were made, and with no time."
+        "Replies that were saved before count with the tokens that they took when they were made, "
+        "and with no time."
     )

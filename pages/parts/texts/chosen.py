@@ -1,4 +1,4 @@
-"""Which documents are looked at: the choice, opening them, and the way to Compare."""
+"""Choice of a corpus on the page Texts, its opening, and the link to Compare."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.wording import tr
 
-FIRST = "christmas-carol"
+FIRST = "christmas-carol"  # the corpus that is selected at first
 
 
 def choose() -> str:
-    """The choice of a corpus, by the address where the person came by one; its name."""
+    """Draw the choice of a corpus and return its name.
+
+    The address decides if the user went to it.
+    """
     known = corpora()
     asked, beside = st.query_params.get("corpus", ""), chosen()
     if session.texts_wanted in known:
@@ -55,7 +58,7 @@ def choose() -> str:
 
 
 def missed() -> None:
-    """Say where the address named texts that are not here."""
+    """Draw a warning if the address named a corpus that does not exist."""
     if asked := Session.texts_missed.take():
         st.warning(
             plain(tr("There are no texts called “{asked}” here.", asked=asked)),
@@ -64,7 +67,7 @@ def missed() -> None:
 
 
 def ask_about(name: str) -> None:
-    """The way to Compare, where questions are asked of these documents."""
+    """Draw the button to Compare, where questions are asked of these documents."""
     if button(
         tr("Ask about it"),
         partial(_asked, name),
@@ -75,23 +78,31 @@ def ask_about(name: str) -> None:
 
 
 def _asked(name: str) -> None:
-    """Chooses these texts in the sidebar; a question that was asked of something else is let go."""
+    """Choose this corpus in the sidebar.
+
+    A question that was asked of another source is cleared.
+    """
     if chosen() != CorpusSource(name):
         session.source_wanted = CorpusSource(name)
         session.begin_anew()
 
 
 def opened(name: str) -> Corpus | None:
-    """The corpus; None where it cannot be opened, which is said."""
+    """Return the corpus; show an error and return None if it cannot be opened."""
     work = lambda job: open_corpus(name, job)
     return awaited(f"corpus-{name}", work, tr("Opening the documents"))
 
 
 def awaited(key: str, work: Any, words: str, again: bool = True) -> Any | None:
-    """What a job found, begun anew unless not `again`; None where it failed or was cancelled, which
-    is said.
+    """Return the result of a job.
 
-    It is shown with a way to cancel it where it takes longer than a moment.
+    If it takes long, the progress and a cancel button are shown. If it fails or is cancelled, that
+    is shown and None is returned.
+
+    Parameters
+    ----------
+    words : what the job does, for the progress bar.
+    again : whether an ended job is run again.
     """
     job = engine().jobs.run(key, work, again=again)
     if not job.wait(0.5):
@@ -103,7 +114,7 @@ def awaited(key: str, work: Any, words: str, again: bool = True) -> Any | None:
 
 
 def about(corpus: Corpus) -> None:
-    """Its size and origin in a line."""
+    """Draw the size, the origin and the language of a corpus."""
     parts = [
         many(corpus.n_documents, "document"),
         many(corpus.characters, "character"),
@@ -120,13 +131,13 @@ def about(corpus: Corpus) -> None:
 
 
 def language_of(corpus: Corpus) -> None:
-    """Draw the language of the documents, and the choice of another."""
+    """Draw the language of the documents, and the choice of another one."""
     language_choice(
         corpus.language,
         corpus.with_language,
         f"{corpus.name}-{corpus.digest[:8]}",
         tr(
-            "It decides how sentences are cut, names are found and words are compared. Graphs that were built with another one are "
-            "outdated."
+            "It decides how sentences are cut, names are found and words are compared. Graphs "
+            "that were built with another one are outdated."
         ),
     )

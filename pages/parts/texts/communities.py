@@ -1,5 +1,4 @@
-"""Communities of a graph: a map that opens level by level, the report of the one that is open, and
-its entities."""
+"""Communities of a graph: a map of each level, the report of the open one, and its entities."""
 
 from __future__ import annotations
 
@@ -20,13 +19,15 @@ from pages.parts.texts.community_map import show
 from pages.parts.texts.entity_table import entity_table
 from pages.parts.texts.walking import community_title, open_community, short, way_down
 
-DRAWN = 60  # tiles at most
-MEMBERS = 25  # on one page
+DRAWN = 60  # most tiles of a map
+MEMBERS = 25  # entities on one page
 
 
 def communities(graph: Graph) -> None:
-    """Draw the way down, the map of what lies within, and the report of the community that is
-    open."""
+    """Draw the communities of a graph.
+
+    They are the way down, the map of the next level, and the report of the open community.
+    """
     table = graph.columns.tables()["communities"]
     way = way_down(graph)
     _way(graph, table, way)
@@ -44,7 +45,8 @@ def _way(graph: Graph, table: Table, way: list[int]) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if not way:
             caption(
-                "A tile is a community: entities that are closely related. The larger, the more entities. Click one to open it."
+                "A tile is a community: entities that are closely related. The larger, the more "
+                "entities. Click one to open it."
             )
             return
         button(

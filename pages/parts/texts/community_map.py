@@ -1,4 +1,7 @@
-"""Communities as a map: a tile each, as large as it has entities; a click opens one."""
+"""Map of communities: one tile for each, with an area by its number of entities.
+
+A click on a tile opens the community.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,15 @@ import streamlit as st
 
 from pages.parts.shared.session_state import Session, session
 
-WIDE = 2.4  # how many times as wide as high the map is taken to be
-EVENED = 0.75  # below 1, so that there is room for words on small tiles
-Tile = tuple[float, float, float, float]  # left, top, width and height in percent of the map
+WIDE = 2.4  # assumed ratio of the map's width to its height
+EVENED = 0.75  # exponent of the sizes; below 1, small tiles get more room for words
+Tile = tuple[float, float, float, float]  # left, top, width, height in percent of the map
 
-# Buttons, so that the map is used by keyboard as well; titles are set as text.
+# Tiles are buttons, so that the map can be used by keyboard. Titles are set as text, not HTML.
 _JS = """export default function({data, parentElement, setTriggerValue}) {
   let map = parentElement.querySelector(".map");
-  if (!map) { map = document.createElement("div"); map.className = "map"; parentElement.append(map); }
+  if (!map) { map = document.createElement("div"); map.className = "map"; \
+parentElement.append(map); }
   const rows = document.createElement("div");
   rows.className = "rows";
   map.setAttribute("role", "group");
@@ -26,7 +30,8 @@ _JS = """export default function({data, parentElement, setTriggerValue}) {
   rows.append(...data.tiles.map(tile => {
     const button = document.createElement("button");
     const [left, top, width, height] = tile.place;
-    Object.assign(button.style, {left: left + "%", top: top + "%", width: width + "%", height: height + "%"});
+    Object.assign(button.style, {left: left + "%", top: top + "%", width: width + "%", height: \
+height + "%"});
     button.style.setProperty("--heat", tile.heat + "%");
     button.title = tile.title + " · " + tile.words;
     const title = document.createElement("b"), words = document.createElement("span");
@@ -38,23 +43,31 @@ _JS = """export default function({data, parentElement, setTriggerValue}) {
     return button;
   }));
 }"""
-# Where there is little room, tiles would be too small for words: there they stand in rows, the largest first.
+# On a narrow screen, tiles would be too small for words, so they are listed in rows, largest first.
 _CSS = """.map { width: 100%; font-family: var(--st-font); container: map / inline-size; }
-.map button { position: absolute; box-sizing: border-box; overflow: hidden; padding: .3rem .45rem; text-align: left; cursor: pointer;
-  display: flex; flex-direction: column; justify-content: flex-start; font: inherit; font-size: .86rem; line-height: 1.25;
-  color: var(--st-text-color); border: 2px solid var(--st-background-color); border-radius: 8px; container: tile / size;
-  background: color-mix(in srgb, var(--st-primary-color) var(--heat), var(--st-secondary-background-color)); }
-.map button:hover, .map button:focus-visible { border-color: var(--st-primary-color); outline: none; }
-.map b { font-weight: 600; overflow-wrap: break-word; overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical;
+.map button { position: absolute; box-sizing: border-box; overflow: hidden; padding: .3rem .45rem; \
+text-align: left; cursor: pointer;
+  display: flex; flex-direction: column; justify-content: flex-start; font: inherit; font-size: \
+.86rem; line-height: 1.25;
+  color: var(--st-text-color); border: 2px solid var(--st-background-color); border-radius: 8px; \
+container: tile / size;
+  background: color-mix(in srgb, var(--st-primary-color) var(--heat), \
+var(--st-secondary-background-color)); }
+.map button:hover, .map button:focus-visible { border-color: var(--st-primary-color); outline: \
+none; }
+.map b { font-weight: 600; overflow-wrap: break-word; overflow: hidden; display: -webkit-box; \
+-webkit-box-orient: vertical;
   -webkit-line-clamp: 4; flex-shrink: 0; }
-@container tile (max-height: 90px) { .map b { -webkit-line-clamp: 3; } .map span { display: none; } }
+@container tile (max-height: 90px) { .map b { -webkit-line-clamp: 3; } .map span { display: none; \
+} }
 @container tile (max-height: 55px) { .map b { -webkit-line-clamp: 2; } }
 @container tile (max-height: 34px) { .map b { -webkit-line-clamp: 1; } }
 @container tile (max-width: 42px) or (max-height: 16px) { .map b, .map span { display: none; } }
 .rows { position: relative; height: 400px; }
 @container map (max-width: 700px) {
   .rows { display: flex; flex-wrap: wrap; gap: .2rem; height: auto; }
-  .rows button { position: static; width: auto !important; max-width: 100%; height: auto !important; container-type: normal; }
+  .rows button { position: static; width: auto !important; max-width: 100%; height: auto \
+!important; container-type: normal; }
   .rows b, .rows span { display: block !important; }
 }"""
 
@@ -65,8 +78,14 @@ def _component():
 
 
 def show(tiles: Sequence[dict[str, Any]], label: str, opened: Callable[[int], None]) -> None:
-    """Draw tiles (row, title, words, size, heat); `opened` is called with the row of one that is
-    clicked."""
+    """Draw the tiles.
+
+    Parameters
+    ----------
+    tiles : dicts with `row`, `title`, `words`, `size` and `heat` (percent of the colour).
+    label : of the map, for screen readers.
+    opened : called with the row of a tile that is clicked.
+    """
     places = tiled([tile["size"] ** EVENED for tile in tiles])
 
     def clicked() -> None:
@@ -81,17 +100,17 @@ def show(tiles: Sequence[dict[str, Any]], label: str, opened: Callable[[int], No
 
 
 def tiled(sizes: Sequence[float]) -> list[Tile]:
-    """A tile for each size, descending, that together fill the map, each as near to a square as
-    rows of tiles allow.
+    """Return a tile for each size; together they fill the map.
 
-    Source: squarified treemaps (Bruls, Huizing and van Wijk).
+    Each tile is as close to a square as rows of tiles allow (squarified treemaps; Bruls, Huizing
+    and van Wijk). The sizes are in descending order.
 
     >>> from pages.parts.texts.community_map import tiled
     >>> tiled([1.0])
     [(0.0, 0.0, 100.0, 100.0)]
     """
     whole = sum(sizes)
-    areas = [size * WIDE / whole for size in sizes]  # of a map of height 1
+    areas = [size * WIDE / whole for size in sizes]  # The map has height 1.
     left, top, width, height = 0.0, 0.0, WIDE, 1.0
     found, at = [], 0
     while at < len(areas):
@@ -121,6 +140,6 @@ def tiled(sizes: Sequence[float]) -> list[Tile]:
 
 
 def _worst(row: Sequence[float], short: float) -> float:
-    """How far the tile of a row that is least a square is from one."""
+    """Return the largest aspect ratio of the tiles of a row."""
     thick = sum(row) / short
     return max(max(thick * thick / area, area / (thick * thick)) for area in row)

@@ -1,4 +1,4 @@
-"""The documents of a corpus and the chunks they are cut into: searched, and never all at once."""
+"""Documents of a corpus and their passages, searched and listed in pages."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from pages.parts.texts.finding import found
 from pages.parts.texts.passage import passage
 from pages.parts.texts.removing import remove_document
 
-ROWS, PASSAGES = 50, 10  # on one page
+ROWS, PASSAGES = 50, 10  # documents, and passages, on one page
 WHAT = (tr("Documents"), tr("Chunks"))
 
 
 def documents(corpus: Corpus) -> None:
-    """Draw the search and what it finds, or the one document that was clicked."""
+    """Draw the search and its results, or the document that was clicked."""
     about(corpus)
     one = session.texts_document
     if one and one[0] == corpus.name and one[1] in corpus:
@@ -101,7 +101,7 @@ def _documents(corpus: Corpus, typed: str) -> None:
 
 
 def _lengths(table: Table, rows: list[int]) -> list[int]:
-    """How many characters some documents have."""
+    """Return the numbers of characters of some documents."""
     import pyarrow.compute as pc
 
     return pc.utf8_length(table.arrow.column("text").take(rows)).to_pylist()
@@ -126,7 +126,7 @@ def _chunks(corpus: Corpus, typed: str) -> None:
 
 
 def _one(corpus: Corpus, id: str) -> None:
-    """A document, chunk by chunk."""
+    """Draw a document, passage by passage."""
     document = corpus.row(id)
     button(
         tr("All documents"),
@@ -158,8 +158,11 @@ def _one(corpus: Corpus, id: str) -> None:
 
 
 def _cut(corpus: Corpus, row: int | None = None) -> Table | None:
-    """The chunks of the corpus, or of the document of a row alone, as builds cut them; None where
-    that failed, which is said."""
+    """Return the passages of the corpus, or of one document.
+
+    They are split as in builds. `row` is that of the document. If that fails, the error is shown
+    and None is returned.
+    """
     cutter = chosen("chunks").line.operators[0]
     assert isinstance(cutter, Chunker)
     some = corpus if row is None else [corpus.at(row)]

@@ -1,5 +1,4 @@
-"""One entity: what is told of it, what it is related to, and the passages it came from, its name
-marked."""
+"""View of one entity: its description, its relations, and the passages that name it."""
 
 from __future__ import annotations
 
@@ -35,14 +34,15 @@ from pages.parts.texts.walking import (
     trail,
 )
 
-NEIGHBOURS, PASSAGES = 25, 5  # on one page
-DRAWN = 24  # entities on the picture
-BEEN = 6  # entities of the way back
-LONG, CUT = 700, 220  # characters from which a description is scrolled, and the pixels it then has
+NEIGHBOURS, PASSAGES = 25, 5  # relations, and passages, on one page
+DRAWN = 24  # most entities in the picture
+BEEN = 6  # earlier entities that are shown
+# A description of more characters than LONG is scrolled in a box of CUT pixels.
+LONG, CUT = 700, 220
 
 
 def entity(graph: Graph, node: int) -> None:
-    """Draw it, with the way back."""
+    """Draw an entity, with links back to earlier ones."""
     _way(graph)
     name, table = label(graph, node), graph.columns.nodes
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -72,7 +72,8 @@ def entity(graph: Graph, node: int) -> None:
             _neighbours(graph, node)
             if row is None and not tree:
                 _picture(graph, node)
-    if row is None and tree:  # what a summary sums up comes before all the chunks that it rests on
+    # A summary's own parts come first, then all passages on which it rests.
+    if row is None and tree:
         _passages(graph, node)
 
 
@@ -85,7 +86,7 @@ def _described(graph: Graph, node: int) -> None:
 
 
 def _grouped(graph: Graph, node: int) -> None:
-    """The communities that it is in, as a way there."""
+    """Draw the communities of an entity, as links."""
     way = communities_of(graph, node)
     if way:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -115,13 +116,16 @@ def _way(graph: Graph) -> None:
 
 
 def _neighbours(graph: Graph, node: int) -> None:
-    """Its relations, the heaviest first; a click goes on."""
+    """Draw the relations of an entity, heaviest first.
+
+    A click goes to the other entity.
+    """
     neighbours, edges, forward = graph.steps(node)
     if not len(edges):
         caption("It is related to nothing else.")
         return
     table, heavy = graph.columns.edges, _weights(graph)[edges]
-    # in a tree what sums it up first
+    # In a tree, the summary of the node comes first.
     order = np.lexsort(
         (neighbours, edges, -heavy, forward if is_tree(graph) else np.zeros(len(edges)))
     )
@@ -172,7 +176,7 @@ def _neighbours(graph: Graph, node: int) -> None:
 
 
 def _picture(graph: Graph, node: int) -> None:
-    """The entity among those it is related to; a click goes there."""
+    """Draw the entity among its most related ones; a click goes there."""
     neighbours, edges, _ = graph.steps(node)
     near = neighbours[np.lexsort((neighbours, -_weights(graph)[edges]))][: DRAWN * 2]
     part = neighbourhood(graph, node, near.tolist(), DRAWN)
@@ -188,20 +192,21 @@ def _picture(graph: Graph, node: int) -> None:
 
 
 def _weights(graph: Graph) -> np.ndarray:
-    """The weight of each relation, 1 where the graph has none."""
+    """Return the weight of each relation; 1 if the graph has none."""
     found = weights(graph)
     return np.ones(graph.n_edges) if found is None else found
 
 
 def _passages(graph: Graph, node: int) -> None:
-    """The chunks that tell of it, those that name it first."""
+    """Draw the passages of an entity, with its name marked."""
     rows_of_node = chunks_of(graph, "nodes")[node]
     name = graph.node_name(node)
     chunks = graph.columns.chunks
     if chunks is None or not len(rows_of_node):
         return
     st.markdown(
-        f"**{tr('Rests on') if of_chunks(graph) else tr('Told in')} {many(len(rows_of_node), 'chunk')}**"
+        f"**{tr('Rests on') if of_chunks(graph) else tr('Told in')} "
+        f"{many(len(rows_of_node), 'chunk')}**"
     )
     shown = page_of(Session.texts_passage_page, len(rows_of_node), PASSAGES)
     rows = rows_of_node[shown.start : shown.stop].tolist()
@@ -211,6 +216,7 @@ def _passages(graph: Graph, node: int) -> None:
         pattern(name).search(text) for text in chunks.texts("text", rows)
     ):
         caption(
-            "The name does not stand in these chunks letter by letter: the texts spell it in other ways."
+            "The name does not stand in these chunks letter by letter: the texts spell it in "
+            "other ways."
         )
     pager(Session.texts_passage_page, shown, len(rows_of_node), PASSAGES, tr("Chunks"))

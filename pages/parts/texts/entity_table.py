@@ -1,4 +1,4 @@
-"""Entities as a table; a click on one goes there."""
+"""Table of entities; a click goes to one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from pages.parts.shared.tables import clickable_table
 from pages.parts.shared.wording import tr
 from pages.parts.texts.walking import go, is_tree, label, levels, of_chunks
 
-SHOWN = 160  # characters of a description
+SHOWN = 160  # most characters of a description
 
 
 def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
-    """Draw some nodes; `name` tells the table from others of this graph."""
+    """Draw some nodes as a table.
+
+    `name` tells it from other tables of the graph.
+    """
     chunk_lists, bare = chunks_of(graph, "nodes"), of_chunks(graph)
 
     columns = {
@@ -49,7 +52,7 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
 
 
 def _types(graph: Graph, nodes: np.ndarray) -> list[str]:
-    """The type of each node; of a tree its level."""
+    """Return the type of each node; its level in a tree."""
     if is_tree(graph):
         known = levels(graph)
         return [known[node] for node in nodes.tolist()]

@@ -1,4 +1,4 @@
-"""Rows of a table of texts that hold some words."""
+"""Search for rows of a table of texts by words."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from pages.parts.shared.wording import tr
 
 @st.cache_data(max_entries=64, show_spinner=tr("Searching …"))
 def found(digest: str, words: str, columns: tuple[str, ...], _table: Table) -> np.ndarray:
-    """The rows that hold the words, one after the other and whatever their case, in one of the
-    columns; ascending."""
+    """Return the rows with these words in sequence in one of the columns, ascending.
+
+    Upper and lower case, and the white space between the words, do not matter.
+    """
     import pyarrow.compute as pc
 
     blanks = r"\s+".join(_escaped(word) for word in words.split())
@@ -25,7 +27,7 @@ def found(digest: str, words: str, columns: tuple[str, ...], _table: Table) -> n
 
 
 def _escaped(word: str) -> str:
-    """A word as a pattern of RE2 that stands for itself."""
+    """Return a pattern of RE2 that matches a word literally."""
     return "".join(
         letter if letter.isalnum() or letter == "_" else f"\\x{{{ord(letter):x}}}"
         for letter in word

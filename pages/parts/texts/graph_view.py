@@ -1,4 +1,4 @@
-"""The graph that came out: how much there is, of which types, and its largest entities."""
+"""View of a built graph: its counts, its types, and its largest entities."""
 
 from __future__ import annotations
 
@@ -34,16 +34,18 @@ from pages.parts.texts.walking import (
     trail,
 )
 
-ROWS = 50
+ROWS = 50  # entities on one page
 EVERY = tr("every type")
-# names that a search brings at most, and how near they are at least, of 100
+# Most names that a search returns, and their least similarity, of 100.
 SEARCHED, NEAR = (200, 55)
 
 
 def look(corpus: Corpus, build: Build, as_built: Graph, graph: Graph) -> None:
-    """Draw an entity where one was chosen, else the table of all; or the communities, where the
-    graph has any; or of the graph as it was built, without merges, what one chunk added, or another
-    graph of the same texts beside it."""
+    """Draw the chosen view of a graph.
+
+    It is an entity or the table of all, the communities, the passages one by one, or the comparison
+    with another graph. The last two show the graph as built, without merges.
+    """
     if not graph.n_nodes:
         st.info(
             tr("Nothing was found in these texts from which a graph could be made."),
@@ -52,7 +54,7 @@ def look(corpus: Corpus, build: Build, as_built: Graph, graph: Graph) -> None:
         return
     one = session.texts_view in ("", ENTITIES) and bool(trail(graph))
     if not one:
-        _figures(graph)  # what is looked at closely stands higher without them
+        _figures(graph)  # A single entity gets their room on the page.
     view = _view(graph)
     if view == COMMUNITIES:
         communities(graph)
@@ -67,7 +69,7 @@ def look(corpus: Corpus, build: Build, as_built: Graph, graph: Graph) -> None:
 
 
 def _view(graph: Graph) -> str:
-    """What is looked at: entities, communities, one chunk, or another graph."""
+    """Draw and return the choice of the view: entities, communities, passages, or another graph."""
     table = graph.columns.communities
     views = [ENTITIES, COMMUNITIES] if table is not None and len(table) else [ENTITIES]
     views += [BESIDE] if of_chunks(graph) else [CHUNKS, BESIDE]
@@ -97,8 +99,10 @@ def _figures(graph: Graph) -> None:
 
 @st.cache_data(max_entries=16, show_spinner=tr("Counting types …"))
 def types(digest: str, _graph: Graph) -> dict[str, int]:
-    """How many nodes each type has, the most frequent first; of a tree each level, the highest
-    first."""
+    """Return the number of nodes of each type, most frequent first.
+
+    For a tree it is that of each level, highest first.
+    """
     import pyarrow.compute as pc
 
     table = _graph.columns.nodes
@@ -113,8 +117,10 @@ def types(digest: str, _graph: Graph) -> dict[str, int]:
 
 @st.cache_data(max_entries=16, show_spinner=tr("Ordering entities …"))
 def ordered(digest: str, type: str | None, _graph: Graph) -> np.ndarray:
-    """The nodes of a type, or all, those with the most relations first; of a tree those of the
-    highest level."""
+    """Return the nodes of a type, or all, those with most relations first.
+
+    In a tree the highest level comes first.
+    """
     import pyarrow.compute as pc
 
     nodes = np.arange(_graph.n_nodes)
@@ -176,14 +182,14 @@ def _entities(graph: Graph) -> None:
 
 
 def _named(graph: Graph, typed: str) -> np.ndarray:
-    """The nodes with the nearest names, the nearest first."""
+    """Return the nodes with the nearest names, nearest first."""
     return np.array(
         [node for node, score in names(graph).search(typed, SEARCHED) if score >= NEAR], np.int64
     )
 
 
 def _telling(graph: Graph, typed: str) -> np.ndarray:
-    """The chunks and summaries that hold some words."""
+    """Return the passages and summaries that contain some words."""
     words = " ".join(typed.split())
     tables = graph.columns.tables()
     chunks = tables["chunks"]
@@ -194,7 +200,7 @@ def _telling(graph: Graph, typed: str) -> np.ndarray:
 
 
 def _type(graph: Graph) -> str | None:
-    """The choice of one type, None for all."""
+    """Draw and return the choice of one type; None for all."""
     counted = types(graph.digest, graph)
     if len(counted) < 2:
         return None

@@ -1,5 +1,8 @@
-"""A look into building: one chunk with the names found in it, what merged with earlier ones, and
-the graph as it grows."""
+"""Growth of a graph passage by passage.
+
+For one passage it shows the names found in it, those merged with earlier ones, and the graph at
+that point.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +28,14 @@ from pages.parts.texts.passage import passage
 from pages.parts.texts.walking import go as go_to
 from pages.parts.texts.walking import short
 
-# entities on the picture, moments of it, and entities whose names are on it
+# Most entities in the picture, most frames of its animation, most names in it.
 DRAWN, FRAMES, NAMED = (60, 60, 14)
-BUTTONS, LISTED = 24, 30  # entities and relations of a chunk that are listed
+BUTTONS, LISTED = 24, 30  # most entities and relations of a passage that are listed
 OLD, FRESH, HERE = "#9aa7b4", "#2f6f9f", "#d9822b"
 
 
 def chunk_by_chunk(graph: Graph) -> None:
-    """Draw one chunk and what it adds, and below it the graph growing."""
+    """Draw one passage with its additions, and the growth of the graph."""
     growth: Growth = graph.derived.once("growth of", "chunks", lambda: Growth(graph))
     total, number = n_chunks(graph), Session.texts_chunk[graph.digest]
     if not total:
@@ -125,8 +128,10 @@ def _relations(graph: Graph, adds: ChunkAdds) -> None:
 
 
 def _growing(graph: Graph, growth: Growth, row: int) -> None:
-    """The entities with the most relations as they come in, and how many of all there are, chunk by
-    chunk."""
+    """Draw the growth of the graph.
+
+    It shows the entities with most relations as they appear, and the counts after each passage.
+    """
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.markdown(tr("**The graph growing**"))
@@ -150,8 +155,10 @@ def _growing(graph: Graph, growth: Growth, row: int) -> None:
 
 
 def sizes_figure(growth: Growth, row: int) -> go.Figure:
-    """How many entities and relations there are after each chunk, with a line at the one in
-    `row`."""
+    """Return the figure of the numbers of entities and relations after each passage.
+
+    A line marks the passage in `row`.
+    """
     at = np.arange(1, len(growth.nodes) + 1)
     figure = go.Figure(
         [
@@ -171,8 +178,10 @@ def sizes_figure(growth: Growth, row: int) -> go.Figure:
 
 
 def growing_figure(graph: Graph, growth: Growth, row: int) -> go.Figure:
-    """The entities with the most relations on one layout, at the chunk in `row`, with a button that
-    plays all chunks from the first."""
+    """Return the figure of the entities with most relations at the passage in `row`.
+
+    A button plays all passages from the first.
+    """
     nodes = np.argsort(-graph.degrees(np.arange(graph.n_nodes)), kind="stable")[:DRAWN]
     edges = induced(graph, np.sort(nodes))
     heads, _, tails = graph.triples(edges)
@@ -247,8 +256,10 @@ def _moment(
     pairs: list,
     places: dict[int, Place],
 ) -> list:
-    """The traces after the chunk in `row`: relations, and entities, those of the chunk in
-    orange."""
+    """Return the traces after the passage in `row`: relations, and entities.
+
+    The entities of the passage are orange.
+    """
     first = growth.first("nodes")[nodes]
     adds = growth.adds(row)
     here = np.isin(nodes, np.concatenate([adds.fresh, adds.known]))
@@ -278,7 +289,7 @@ def _moment(
 def straight_lines(
     pairs: Iterable[tuple[int, int]], places: Mapping[int, Place], line: dict
 ) -> go.Scatter:
-    """Lines between the places of pairs."""
+    """Return straight lines between the positions of pairs."""
     ends: list[tuple[float | None, float | None]] = []
     for one, other in pairs:
         ends += [places[one], places[other], (None, None)]
@@ -287,5 +298,5 @@ def straight_lines(
 
 
 def label(name: str) -> str:
-    """A name for a chart: short, and without the tags that plotly would read."""
+    """Return a name for a chart, shortened and without tags that plotly would read."""
     return shorten(name, 28).replace("&", "&amp;").replace("<", "&lt;")

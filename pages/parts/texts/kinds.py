@@ -1,5 +1,4 @@
-"""The choice of a graph of a corpus: of which kind, and who reads the chunks or writes the
-summaries."""
+"""Choice of a graph of a corpus: its kind, and who extracts or writes the summaries."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from pages.parts.shared.session_state import Session, session
 from pages.parts.shared.text import plain
 from pages.parts.shared.wording import tr
 
-OWN = "own"
+OWN = "own"  # the kind of graphs by a user's own lines
 KINDS = {
     "passage": (
         tr("Passage graph"),
@@ -106,7 +105,7 @@ WRITERS = {
 
 
 def chosen_build(corpus: Corpus) -> Build:
-    """The choice of the kind of graph, and of who reads the chunks."""
+    """Draw and return the choice of the kind of graph and of the build."""
     offered: dict[str, list[Build]] = {kind: [] for kind in KINDS}
     known, own = builds_of(corpus), own_builds(corpus)
     for one in sorted(
@@ -147,7 +146,15 @@ def chosen_build(corpus: Corpus) -> Build:
     if here.value not in ids:
         here.value = next((one for one in some if one in there), _first(corpus, some)).id
     st.caption(
-        f"{KINDS[kind][1]}{_ready([other for other, some in offered.items() if other != kind and any(one in built for one in some)])}"
+        f"""{KINDS[kind][1]}{
+            _ready(
+                [
+                    other
+                    for other, some in offered.items()
+                    if other != kind and any(one in built for one in some)
+                ]
+            )
+        }"""
     )
     chosen = ids[0]
     if len(ids) > 1:
@@ -165,7 +172,7 @@ def chosen_build(corpus: Corpus) -> Build:
 
 
 def _asked(kind: str) -> str:
-    """What is chosen among the builds of a kind."""
+    """Return the label of the choice among the builds of a kind."""
     if kind == OWN:
         return tr("Which steps")
     if kind == "links":
@@ -176,9 +183,11 @@ def _asked(kind: str) -> str:
 
 
 def _begin(corpus: Corpus, offered: dict[str, list[Build]], built: list[Build]) -> None:
-    """Where other texts were chosen, or the page was loaded anew, begin with a graph that is being
-    built, else with the first of those that are there: those built here come before those that only
-    ship."""
+    """Select the first graph if another corpus was chosen or the page was reloaded.
+
+    It is a graph that is being built, else the first available one. Graphs built on this computer
+    come before shipped ones.
+    """
     if session.texts_begun == corpus.name and offered.get(session.texts_kind):
         return
     session.texts_begun = corpus.name
@@ -201,23 +210,23 @@ def _begin(corpus: Corpus, offered: dict[str, list[Build]], built: list[Build]) 
 
 
 def absent_models(build: Build) -> list[ModelInfo]:
-    """The models that a build asks and that are not installed."""
+    """Return the models that a build needs and that are not installed."""
     models = [engine().models.info(name) for name in build.line.models()]
     return [model for model in models if not model.present]
 
 
 def _runs(corpus: Corpus, build: Build) -> bool:
-    """Whether a build of a corpus has all that it needs."""
+    """Return whether a build of a corpus has all that it needs."""
     if any(operator.lacks(corpus) for operator in build.line):
         return False
     try:
         return not absent_models(build)
-    except BadParameter:  # a line of one's own may name a model that was removed
+    except BadParameter:  # A user's own line may name a model that was removed.
         return False
 
 
 def _first(corpus: Corpus, builds: list[Build]) -> Build:
-    """The first of some builds that can run, else the first of all."""
+    """Return the first of some builds that can run, else the first of all."""
     return next((build for build in builds if _runs(corpus, build)), builds[0])
 
 
@@ -227,7 +236,10 @@ def _ready(kinds: list[str]) -> str:
 
 
 def _words(some: list[Build]) -> list[tuple[str, str]]:
-    """How each build is called among others of its kind, and a line on it."""
+    """Return the label of each build and a line on it.
+
+    Labels tell builds of one kind apart.
+    """
     if some[0].graph.startswith("tree"):
         who = WRITERS
     elif some[0].graph == "links":
@@ -244,6 +256,9 @@ def _words(some: list[Build]) -> list[tuple[str, str]]:
 
 
 def _called(one: Build, words: str, line: str) -> tuple[str, str]:
-    """These words, with the model where that is not the build's own."""
+    """Return the label and the line of a build.
+
+    The model is added if it is not the build's own.
+    """
     model = one.id.partition(BY)[2]
     return (f"{words} ({model})", line) if model else (words, line)

@@ -1,5 +1,6 @@
-"""Mend: entities that are likely the same, merged one by one for all graphs of these texts, and
-what that changes, measured."""
+"""Merges of duplicate entities, for all graphs of the documents, and the evaluation of their
+effect.
+"""
 
 from __future__ import annotations
 
@@ -34,17 +35,20 @@ from pages.parts.shared.wording import noun, tr
 from pages.parts.shared.working import working
 from pages.parts.texts.beside import on_build
 
-SHOWN = 8  # suggestions, and merges, until more are asked for
-CANDIDATES = 3  # of a name that may be one of several, as many as have room
-STEP = 24  # more of them at a time
-COMPARED_HERE = 100_000  # entities whose names are compared while a person waits
+SHOWN = 8  # suggestions, and merges, that are listed at first
+CANDIDATES = 3  # candidates of an ambiguous name for which a row has room
+STEP = 24  # rows that each click adds
+COMPARED_HERE = 100_000  # most entities whose names are compared while the page waits
 
 
 @dataclass(frozen=True)
 class Mending:
-    """A graph of texts on the screen, with the merges that are saved for these texts.
+    """A graph of documents on the page, with the saved merges.
 
-    `graph` is as it was built and `now` after the merges; `why` says why nothing may be changed.
+    Attributes
+    ----------
+    graph, now : the graph as built, and after the merges.
+    why : the reason that nothing may be changed; empty if it may.
     """
 
     corpus: Corpus
@@ -60,11 +64,11 @@ class Mending:
         return session.mend_shown or SHOWN
 
     def button(self, label: str, change: Callable[[Mends], Mends], key: str, **look: Any) -> None:
-        """Draw a button that changes what is saved."""
+        """Draw a button that changes the saved merges."""
         button(label, partial(mend, self.corpus, change), key=key, why_not=self.why, **look)
 
     def more(self, rows: int, key: str) -> None:
-        """Draw the button that lists more, where not all rows are listed."""
+        """Draw the button that lists more rows, if there are more."""
         if rows > self.most:
             label = tr("Show more · {rows:,} left", rows=rows - self.most)
             put = partial(Session.mend_shown.put, self.most + STEP)
@@ -74,8 +78,10 @@ class Mending:
 def mended(
     corpus: Corpus, one: Build, graph: Graph, again: Callable[[Corpus, Build], object]
 ) -> Graph:
-    """Draw the suggestions and the merges of a graph with entities; the graph after the merges.
-    `again` builds it anew."""
+    """Draw the suggestions and merges, and return the merged graph.
+
+    A graph without entities is returned as it is. `again` starts a new build of the graph.
+    """
     table = graph.columns.nodes
     if table is None or table.has("level") or not graph.n_nodes:
         return graph
@@ -91,7 +97,8 @@ def mended(
         tr("Mend: entities under several names"), icon=":material/healing:", key="texts_mend"
     ):
         caption(
-            "A merge is for all graphs of these texts, and is done again whenever one is built anew. The documents stay as they are."
+            "A merge is for all graphs of these texts, and is done again whenever one is built "
+            "anew. The documents stay as they are."
         )
         _build_anew(on, partial(again, corpus, one))
         merges = name_merges(status(corpus, one).report)
@@ -106,7 +113,10 @@ def mended(
 
 
 def _build_anew(on: Mending, again: Callable[[], object]) -> None:
-    """The button that builds the graph anew, where names were marked since it was built."""
+    """Draw the button that builds the graph again.
+
+    It is drawn if names were marked since the build.
+    """
     known = status(on.corpus, on.build)
     if known.renamed:
         wait = tr("It is being built.") if being_built(on.corpus, on.build) else ""
@@ -118,7 +128,10 @@ def _build_anew(on: Mending, again: Callable[[], object]) -> None:
 
 
 def _joined(on: Mending, merges: NameMerges) -> None:
-    """The names that the build joined, each with a button that refuses it."""
+    """Draw the names that the build merged.
+
+    Each has a button that rejects the merge.
+    """
     st.markdown(tr("**{names} joined by the build**", names=many(merges.made_in_all, "name")))
     for place, row in enumerate(merges.made[: on.most]):
         names = (row.name, row.into)
@@ -126,7 +139,10 @@ def _joined(on: Mending, merges: NameMerges) -> None:
         if pair(*names) in on.mends.refused:
             label, change, arrow = tr("The same after all"), Mends.allowing, "≠"
         with _row(f"joined-row-{place}"):
-            words = f"**{isolated(row.name)}** {arrow} **{isolated(row.into)}** ({many(row.times, 'document')})"
+            words = (
+                f"**{isolated(row.name)}** {arrow} **{isolated(row.into)}** "
+                f"({many(row.times, 'document')})"
+            )
             st.markdown(words, width="stretch", help=_where(row))
             with _controls():
                 st.badge(row.rule, color="gray")
@@ -140,7 +156,10 @@ def _joined(on: Mending, merges: NameMerges) -> None:
 
 
 def _nearly(on: Mending, merges: NameMerges) -> None:
-    """Names that may be one of several in the same document, with a button for each."""
+    """Draw names that may be one of several others.
+
+    The others are of the same document. There is a button for each.
+    """
     here = lambda row: [
         into
         for into in row.candidates
@@ -174,21 +193,25 @@ def _row(key: str) -> Any:
 
 
 def _controls() -> Any:
-    """Where the buttons of a row are, which wrap together on a narrow screen."""
+    """Return the container of a row's buttons, which wrap together on a narrow screen."""
     return st.container(horizontal=True, vertical_alignment="center", gap="small", width="content")
 
 
 def _where(row: NameMerge | NearMerge) -> str:
-    """The documents of a row."""
+    """Return the documents of a row in words."""
     more = " …" if row.times > len(row.documents) else ""
     return plain(tr("In {documents}{more}", documents=", ".join(row.documents), more=more))
 
 
 def _suggestions(on: Mending) -> None:
-    """What may be the same, each with a button that merges it and one that refuses it."""
+    """Draw pairs that may be the same.
+
+    Each has buttons to merge or reject it.
+    """
     if on.graph.n_nodes > COMPARED_HERE:
         how = tr(
-            "{compared_here:,} entities: python -m core corpus mend {corpus} lists what may be the same.",
+            "{compared_here:,} entities: python -m core corpus mend {corpus} lists what may be "
+            "the same.",
             compared_here=COMPARED_HERE,
             corpus=on.corpus.name,
         )
@@ -219,7 +242,10 @@ def _suggestion(on: Mending, place: int, one: Suggestion) -> None:
     name, into = one.edit.names
     reason = one.reason if one.cosine is None else tr("alike, {cosine:.2f}", cosine=one.cosine)
     with _row(f"mend-row-{place}"):
-        words = f"**{isolated(name)}** ({one.passages[0]:,}) → **{isolated(into)}** ({one.passages[1]:,})"
+        words = (
+            f"**{isolated(name)}** ({one.passages[0]:,}) → **{isolated(into)}** "
+            f"({one.passages[1]:,})"
+        )
         st.markdown(words, width="stretch", help=tr("In brackets: of how many passages each comes"))
         with _controls():
             st.badge(reason, color="gray")
@@ -235,7 +261,7 @@ def _by_spelling(digest: str, refused: tuple, _graph: Graph, _mends: Mends) -> l
 
 
 def _left(found: list[Suggestion], on: Mending) -> list[Suggestion]:
-    """What was found by vectors, without those that were merged or refused since."""
+    """Return the pairs found by vectors, without those that were merged or rejected since."""
     there = lambda one: all(on.now.nodes_named(name) for name in one.edit.names)
     return [one for one in found if there(one) and pair(*one.edit.names) not in on.mends.refused]
 
@@ -245,7 +271,7 @@ def _alike_key(graph: Graph) -> str:
 
 
 def _look(on: Mending) -> None:
-    """Begin to compare the names' vectors."""
+    """Start to compare the vectors of names."""
 
     def work(job: Job) -> list[Suggestion]:
         job.report(tr("Comparing the vectors of names"))
@@ -255,8 +281,10 @@ def _look(on: Mending) -> None:
 
 
 def _merges(on: Mending) -> None:
-    """The merges that are saved, each with a button that undoes it; those that fit nothing in this
-    graph say so."""
+    """Draw the saved merges, each with a button that undoes it.
+
+    Merges whose names the graph does not have are marked.
+    """
     saved = on.mends.edits
     if not saved:
         return
@@ -264,7 +292,8 @@ def _merges(on: Mending) -> None:
     st.markdown(f"**{many(len(saved), 'merge')}**")
     if absent:
         left = tr(
-            "{merges} {fits} nothing in this graph, which has no such names, and stays saved for other graphs.",
+            "{merges} {fits} nothing in this graph, which has no such names, and stays saved for "
+            "other graphs.",
             merges=many(len(absent), "merge"),
             fits=noun(len(absent), "fits", "fit"),
         )
@@ -272,7 +301,10 @@ def _merges(on: Mending) -> None:
     edits = sorted(saved, key=lambda edit: edit not in absent)
     with st.container(horizontal=True, gap="small", key="mend-saved"):
         for edit in edits[: on.most]:
-            words = f"{isolated(edit.names[0])} → {isolated(edit.names[1])}{tr(' (not here)') if edit in absent else ''}"
+            words = (
+                f"{isolated(edit.names[0])} → "
+                f"{isolated(edit.names[1])}{tr(' (not here)') if edit in absent else ''}"
+            )
             forget = partial(Mends.without, edits=[edit])
             key = f"unmend-{edit.written()}"
             on.button(words, forget, key, icon="undo", help=tr("Undo this merge"))
@@ -283,8 +315,10 @@ def _merges(on: Mending) -> None:
 
 
 def _refusals(on: Mending, merges: NameMerges) -> None:
-    """The pairs that are marked as not the same, each with a button that takes it back, but for
-    those of the list of what was joined."""
+    """Draw the pairs marked as not the same.
+
+    Each has a button that undoes the mark. Pairs in the list of the build's merges are left out.
+    """
     listed = {pair(row.name, row.into) for row in merges.made[: on.most]}
     refused = [names for names in on.mends.refused if names not in listed]
     if not refused:
@@ -300,8 +334,10 @@ def _refusals(on: Mending, merges: NameMerges) -> None:
 
 
 def _before_and_after(on: Mending) -> None:
-    """A question set asked on the graph as it was built and on the mended one, in the background,
-    paired."""
+    """Draw the form that evaluates the merges.
+
+    A question set is asked on the graph before and after them.
+    """
     if not on.mends.edits:
         return
     lines, sets = _lines(on.build), on.corpus.sets
@@ -353,8 +389,10 @@ def _before_and_after(on: Mending) -> None:
 
 
 def _lines(one: Build) -> dict[str, Instance]:
-    """The instances on this kind of graph; where it is by a line of a person's own, on this graph
-    itself."""
+    """Return the methods on this kind of graph.
+
+    For a user's own line, they are put on this very graph.
+    """
     found = {
         key: line for key, line in instances().items() if build_of(line.line) in (one.graph, one.id)
     }
@@ -362,6 +400,6 @@ def _lines(one: Build) -> dict[str, Instance]:
 
 
 def _evaluate(name: str, set_name: str, after: Instance, model: bool) -> None:
-    """Begin the evaluation, or find the one that has been done."""
+    """Start the evaluation, or find the one that was done."""
     plan = make_plan((as_built(after), after), set_name, None, engine().graph, model=model)
     Session.mend_run[name].value = evaluate(engine(), store(), plan).number

@@ -1,5 +1,4 @@
-"""A passage as HTML in which every character of the text is text: where it stands, and a name
-marked in it."""
+"""Passage as HTML in which every character is text, with its position and marked names."""
 
 from __future__ import annotations
 
@@ -13,21 +12,27 @@ from core.corpus.sentences import sentences
 from core.graph.columns import Table
 from pages.parts.shared.wording import tr
 
-MARK = "background:color-mix(in srgb, #f2b705 38%, transparent);color:inherit;border-radius:3px;padding:0 .12em"
+MARK = (
+    "background:color-mix(in srgb, #f2b705 38%, "
+    "transparent);color:inherit;border-radius:3px;padding:0 .12em"
+)
 FAINT = "opacity:.78"
-LONGEST = 6000  # characters of a passage that are shown
+LONGEST = 6000  # most characters of a passage that are shown
 
 
 def passage(chunks: Table, row: int, *names: str) -> None:
-    """A chunk in a frame: its document and place, and its text with the `names` marked and the
-    other sentences paler."""
+    """Draw a passage in a frame, with names marked.
+
+    Its document and position come first. Sentences without a name are paler.
+    """
     with st.container(border=True):
         st.html(f"{_head(chunks, row)}<div>{marked(chunks.text('text', row), *names)}</div>")
 
 
 def marked(text: str, *names: str) -> str:
-    """The text as HTML, the `names` marked wherever they stand; sentences without any are paler
-    where others have one.
+    """Return the text as HTML, with the names marked.
+
+    Sentences without a name are paler, if others have one.
 
     >>> from pages.parts.texts.passage import marked
     >>> "<mark" in marked("One <b> two.", "<B>"), "&lt;b&gt;" in marked("One <b> two.", "<B>")
@@ -52,8 +57,10 @@ def marked(text: str, *names: str) -> str:
 
 
 def _disjoint(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans that overlap with none before them, of those that begin together the longest, in
-    the order of the text."""
+    """Return the spans without overlaps, in the order of the text.
+
+    Earlier spans win; of those with the same start, the longest one.
+    """
     found: list[tuple[int, int]] = []
     for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
         if not found or start >= found[-1][1]:
@@ -62,8 +69,11 @@ def _disjoint(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def pattern(name: str) -> re.Pattern[str]:
-    """Finds a name whatever its case and the blanks between its words; a name of ASCII letters as
-    whole words."""
+    """Return a pattern that finds a name.
+
+    Case, and the white space between its words, do not matter. A name that begins or ends with an
+    ASCII letter or digit is found as a whole word there.
+    """
     words = r"\s+".join(re.escape(word) for word in name.split())
     before = r"(?<!\w)" if name.strip()[:1].isascii() and name.strip()[:1].isalnum() else ""
     after = r"(?!\w)" if name.strip()[-1:].isascii() and name.strip()[-1:].isalnum() else ""
@@ -82,7 +92,10 @@ def _with_marks(text: str, start: int, end: int, spans: list[tuple[int, int]]) -
 
 
 def where(chunks: Table, row: int) -> tuple[str, str]:
-    """What a chunk's document is called, and where in it the chunk stands, in words."""
+    """Return the title of a passage's document, and its position.
+
+    The position is in words.
+    """
     document, id = chunks.text("document", row), chunks.text("id", row)
     number = id.removeprefix(document).removeprefix("#")
     parts = [

@@ -1,4 +1,4 @@
-"""Removal of texts of a person's own, or of one of their documents; each asks first."""
+"""Buttons that remove a user's own corpus, or one of its documents, after a confirmation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pages.parts.texts.building import at_work
 
 
 def remove(corpus: Corpus) -> None:
-    """A way to remove texts of a person's own, which is asked first."""
+    """Draw the button that removes a user's own corpus after a confirmation."""
     if not corpus.own:
         return
     if by := whose(OWNED_AS, corpus.name):
@@ -47,13 +47,17 @@ def _remove(corpus: Corpus) -> None:
 
 
 def remove_document(corpus: Corpus, id: str) -> None:
-    """A way to take one document out of texts of a person's own, which is asked first."""
+    """Draw the button that removes one document.
+
+    The corpus is a user's own. A confirmation comes first.
+    """
     if not corpus.own or len(corpus) < 2:
         return
     ask_first(
         tr("Remove this document"),
         tr(
-            "Remove it? Graphs of these texts are to be built again; only what depends on it is made anew."
+            "Remove it? Graphs of these texts are to be built again; only what depends on it is "
+            "made anew."
         ),
         tr("Yes, remove it"),
         lambda: corpus.remove([id]),

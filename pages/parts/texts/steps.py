@@ -1,5 +1,4 @@
-"""The steps of a build as bricks, with the palette of what fits; a line that is changed is a build
-of its own."""
+"""Steps of a build as blocks, which can be edited. A changed line is a build of its own."""
 
 from __future__ import annotations
 
@@ -28,8 +27,11 @@ EMPTY = tr("There are no steps. Choose a first one, or go back.")
 
 
 def changed_build(corpus: Corpus, base: Build) -> Build | None:
-    """Draw the steps of a build; the build that they are now, which is `base` unless they were
-    changed, or None where they lack something, which is said."""
+    """Draw the steps of a build, and return the build that they are now.
+
+    It is `base` unless they were changed. If the line is incomplete, that is shown and None is
+    returned.
+    """
     bench = Session.texts_bench.of((corpus.name, base.id), lambda: Bench.of(base.line))
     with st.expander(tr("Steps of this build"), icon=":material/linear_scale:", key="texts_steps"):
         data = drawn(bench, {}, refused=lambda operator: operator.lacks(corpus))
@@ -72,14 +74,17 @@ def _back() -> None:
 
 
 def ask_on(corpus: Corpus, one: Build) -> None:
-    """The way to Compare from a graph by a line of a person's own: a method on it, beside the same
-    method on a graph of the catalogue."""
+    """Draw the link to Compare from a graph by a user's own line.
+
+    It has a method on this graph, and the same method on a graph of the catalogue.
+    """
     if not status(corpus, one).serves:
         return
     row = next((row for row in instances().values() if on_one_graph(row, one)), None)
     if row is None:
         caption(
-            "No method of the catalogue is made for such a graph. A line begins on it so, with “As text” on Build:"
+            "No method of the catalogue is made for such a graph. A line begins on it so, with "
+            "“As text” on Build:"
         )
         st.code(f"BuiltGraph(build={one.id!r})", language=None, wrap_lines=True)
         return

@@ -1,5 +1,4 @@
-"""Where a person is in a graph of texts: the entities looked at one after the other, and the
-communities opened one within the other."""
+"""Position of the user in a graph of texts: visited entities and opened communities."""
 
 from __future__ import annotations
 
@@ -11,23 +10,23 @@ from pages.parts.shared.session_state import session
 from pages.parts.shared.wording import tr
 from pages.parts.texts.passage import where
 
-# ways to look at a graph
+# Views of a graph.
 ENTITIES, COMMUNITIES, CHUNKS, BESIDE = (
     tr("Entities"),
     tr("Communities"),
     tr("Chunk by chunk"),
     tr("Beside another graph"),
 )
-LONGEST = 40  # characters of a name on a button
+LONGEST = 40  # most characters of a name on a button
 
 
 def trail(graph: Graph) -> list[int]:
-    """The entities that were looked at one after the other, the present one last."""
+    """Return the entities that were visited, the present one last."""
     return session.texts_trails.setdefault(graph.digest, [])
 
 
 def go(graph: Graph, node: int) -> None:
-    """Look at an entity; one of the way so far is gone back to."""
+    """Go to an entity, or back to it if it was visited before."""
     been = trail(graph)
     if node in been:
         del been[been.index(node) + 1 :]
@@ -38,18 +37,20 @@ def go(graph: Graph, node: int) -> None:
 
 
 def of_chunks(graph: Graph) -> bool:
-    """Whether the nodes of a graph are chunks, and summaries of such, as in a passage graph or a
-    tree."""
+    """Return whether the nodes of a graph are passages, and summaries of them.
+
+    Passage graphs and trees are such graphs.
+    """
     return graph.columns.nodes is not None and graph.columns.nodes.has("level")
 
 
 def is_tree(graph: Graph) -> bool:
-    """Whether some nodes are summaries of others."""
+    """Return whether some nodes are summaries of others."""
     return of_chunks(graph) and bool(graph.columns.tables()["nodes"].numbers("level").any())
 
 
 def levels(graph: Graph) -> list[str]:
-    """What each node of a tree is, in words."""
+    """Return the level of each node of a tree in words."""
     return [
         tr("chunk") if level == 0 else tr("summary, level {level}", level=level)
         for level in graph.columns.tables()["nodes"].numbers("level").tolist()
@@ -57,7 +58,7 @@ def levels(graph: Graph) -> list[str]:
 
 
 def things(graph: Graph) -> str:
-    """What the nodes of a graph are, in a word."""
+    """Return the nodes of a graph in a word."""
     if is_tree(graph):
         return tr("Chunks and summaries")
     if of_chunks(graph):
@@ -66,12 +67,12 @@ def things(graph: Graph) -> str:
 
 
 def own_chunks(graph: Graph, nodes) -> dict[int, int]:
-    """Of some nodes those that are chunks themselves, each with its row."""
+    """Return those of some nodes that are passages themselves, with their rows."""
     return leaves(graph, nodes) if of_chunks(graph) else {}
 
 
 def label(graph: Graph, node: int) -> str:
-    """What a node is called: its name; of a chunk its title and place."""
+    """Return the name of a node; for a passage its title and position."""
     row = own_chunks(graph, [node]).get(node)
     if row is None:
         return graph.node_name(node)
@@ -79,19 +80,18 @@ def label(graph: Graph, node: int) -> str:
 
 
 def way_down(graph: Graph) -> list[int]:
-    """The rows of the communities that were opened one within the other."""
+    """Return the rows of the communities that were opened, outer first."""
     return session.texts_communities.setdefault(graph.digest, [])
 
 
 def open_community(graph: Graph, way: list[int]) -> None:
-    """Open the last of some communities that lie one within the other; all are closed where there
-    is none."""
+    """Open the last one of nested communities; an empty list closes all."""
     way_down(graph)[:] = way
     session.texts_view, session.texts_member_page = COMMUNITIES, 0
 
 
 def communities_of(graph: Graph, node: int) -> list[int]:
-    """The rows of the communities that an entity is in, the coarsest first."""
+    """Return the rows of the communities of an entity, coarsest first."""
     table = graph.columns.communities
     if table is None:
         return []
@@ -103,10 +103,10 @@ def communities_of(graph: Graph, node: int) -> list[int]:
 
 
 def community_title(table: Table, row: int) -> str:
-    """What a community is called."""
+    """Return the title of a community."""
     return table.text("title", row) or tr("Community {number}", number=row + 1)
 
 
 def short(name: str) -> str:
-    """A name that fits on a button."""
+    """Return a name that fits on a button."""
     return shorten(name, LONGEST)
