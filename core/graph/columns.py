@@ -45,7 +45,7 @@ TYPES = {
     "report": "string",  # of a community, empty if it has none
     "rating": "float",  # of a community, as in its report
 }
-"""The columns that tables may have, and what each holds."""
+"""Names and types of the columns that tables may have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -469,4 +469,4 @@ class Columns:
 
 
 NONE = Columns()
-"""Those of a graph of nothing but triples."""
+"""Tables of a graph that has only triples."""

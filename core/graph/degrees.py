@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-# MANY: largest degree that a byte can hold; it stands for all degrees from there on.
-# PART: number of nodes whose degrees are counted at a time, to bound the memory.
+# Largest degree that a byte can hold, which stands for all degrees from there on; and number of
+# nodes whose degrees are counted at a time, to bound the memory.
 MANY, PART = 255, 1 << 22
 
 

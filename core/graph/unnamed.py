@@ -12,8 +12,10 @@ IDENTIFIER = re.compile(
     r"(m\.0|g\.1)\w+|_:[\w.-]{1,200}"
     r"|[QPL]\d{1,12}-[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 )
-"""What is there where there is no name: an identifier of Freebase, a blank node of RDF, \
-a statement of Wikidata."""
+"""Pattern of a name that is only an identifier.
+
+It matches identifiers of Freebase, blank nodes of RDF and statements of Wikidata.
+"""
 
 
 def unnamed(name: str) -> bool:

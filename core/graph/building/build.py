@@ -184,7 +184,7 @@ def _build(
                     _put_tables(triples, folder, temporary, watch)
             watch.report("Done", 1.0)
             return Graph.open(folder)
-        assert not isinstance(triples, Numbers)  # Numbers are always built as large graphs
+        assert not isinstance(triples, Numbers)  # numbered nodes are always built as large graphs
         watch = with_time_left(watch)
         said = Attributes()
         if isinstance(triples, TripleFile):

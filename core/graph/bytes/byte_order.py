@@ -16,8 +16,8 @@ from core.watch import NO_WATCH, Watch
 
 # Memory in bytes per name while its range is sorted.
 NAME_BYTES = 48
-# SAMPLE: number of names from which the bounds of the ranges are chosen. SMALL: largest number of
-# names that are sorted by insertion.
+# Number of names from which the bounds of the ranges are chosen, and largest number of names that
+# are sorted by insertion.
 SAMPLE, SMALL = 4096, 16
 
 

@@ -22,7 +22,7 @@ from core.io.durations import with_time_left
 from core.types import Direction
 from core.watch import NO_WATCH, Watch
 
-# A build takes 1 / SHARE of the machine's memory by default.
+# Divisor of the machine's memory, of which a build takes one part by default.
 SHARE = 4
 # Progress when all arrays are written; the rest is the digest.
 BUILT = 0.95

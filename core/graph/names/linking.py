@@ -31,8 +31,8 @@ from core.languages.terms import stemmed
 # Smallest number of letters of a name that may be part of a word.
 LEAST_WITHIN = 2
 OTHERS = 3  # largest number of alternatives of a link
-# Scores of a name within a word, as in scripts without spaces: LETTER per letter, up to 1 in all,
-# and MORE for each letter in addition.
+# Scores of a name within a word, as in scripts without spaces: per letter, up to 1 in all, and
+# an addition for each letter.
 LETTER, MORE = (0.5, 0.03)
 # Scores of a word that is common in questions, and of one that names a relation or a type.
 PLAIN, TYPE = (0.2, 0.4)
@@ -40,15 +40,14 @@ PLAIN, TYPE = (0.2, 0.4)
 LETTERS, NUMBER = ({1: 0.4, 2: 0.4, 3: 0.7, 4: 0.85}, 0.8)
 # Cost of a typing error, in a word that the graph has, and in one that it does not have.
 ERROR, UNKNOWN = (0.4, 0.3)
-# SHARE: largest cost as a share of the word's score. ASTRAY: additional cost for a word that is
-# common in questions.
+# Largest cost as a share of the word's score, and additional cost for a word that is common in
+# questions.
 SHARE, ASTRAY = (0.9, 0.1)
 # Additional cost if a letter is replaced, and not omitted, doubled or swapped.
 CHANGED = 0.05
 # Cost of different accents, apostrophes or hyphens.
 WRITTEN = 0.05
-# CAPITALS: bonus for a name in its own capitals. LOWER: cost for a name without capitals if the
-# text has some.
+# Bonus for a name in its own capitals, and cost for a name without capitals if the text has some.
 CAPITALS, LOWER = (1.0, 0.3)
 # Bonuses: the question names a relation of the node; the capitals are those of the name; ten times
 # the edges.
@@ -59,6 +58,7 @@ TOGETHER = 0.85
 NEAR = 0.5
 # Largest degree of a node whose relations are read.
 MOST_EDGES = 5_000
+# Words that ask for the answer.
 ASKING = frozenset("who whom whose what which when where why how".split())
 # fmt: skip
 IRREGULAR = {

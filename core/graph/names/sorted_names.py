@@ -20,8 +20,8 @@ from core.graph.store import Graph
 from core.io.durable import move
 from core.languages.spelling import fold, name_key
 
-# EDITS: numbers of edits, tried in turn. BUDGET: rows of the distance table per search. FOUND:
-# largest number of names found per search.
+# Numbers of edits that are tried in turn; per search, the largest numbers of rows of the distance
+# table and of names found.
 EDITS, BUDGET, FOUND = ((1, 2), 400_000, 512)
 # Number of letters from which two edits are tried.
 LONG_ENOUGH = 5

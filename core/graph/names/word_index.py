@@ -18,7 +18,7 @@ WORD = re.compile(rf"[^\W_]{MARKED_LETTER}*(?:[{APOSTROPHES}]{MARKED_LETTER}+)*"
 LONGEST = 16  # largest number of words of a name
 # Largest number of words of a text that are read as one name with other spaces.
 RUN = 8
-# Number of typing errors in a name; one more if it has at least LONG letters.
+# Number of typing errors in a name, and number of letters from which one more is allowed.
 ERRORS, LONG = 1, 12
 
 

@@ -17,8 +17,7 @@ from core.watch import NO_WATCH, Watch
 METHODS = ("auto", "exact", "fora", "topppr", "rbs", "partition")
 # Name of `auto` in older files and expressions.
 FORMER = {"push": "auto"}
-# A push that would walk more than 1 / SHARE of the graph's steps costs more than solving the
-# equation.
+# Divisor of the graph's steps. A push that would walk more costs more than solving the equation.
 SHARE = 2
 # Smallest number of steps that a push needs for each node to keep.
 STEPS = 1000

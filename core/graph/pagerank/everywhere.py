@@ -16,10 +16,10 @@ from core.graph.order import steady, top_k
 from core.graph.pagerank.problem import Links
 from core.watch import NO_WATCH, Watch
 
-# FIRST: first bar, as a share of the last score that is wanted. TIGHTER: divisor from one bar to
-# the next. MOST: number of bars.
+# First bar as a share of the last of the best scores, divisor from one bar to the next, and largest
+# number of bars.
 FIRST, TIGHTER, MOST = (0.03, 4.0, 8)
-# FINEST: smallest bar.
+# Smallest bar, and the best nodes before the first push.
 FINEST, NOBODY = 1e-16, np.empty(0, np.int64)
 # Share of the best nodes that must be the same under two successive bars.
 RECALL = 0.99

@@ -33,8 +33,8 @@ class Links(NamedTuple):
     out_weights: np.ndarray  # float64, parallel to tails
     in_weights: np.ndarray  # float64, parallel to in_heads
     strength: np.ndarray  # float64 [n]: sum of the weights of all steps from a node
-    # uint8 [n]: number of steps from a node in both directions, at most `degrees.MANY`; empty if
-    # unknown.
+    # uint8 [n]: number of steps from a node in both directions, at most 255 (see
+    # `core.graph.degrees`); empty if unknown.
     degree_bytes: np.ndarray = NO_DEGREES
 
 

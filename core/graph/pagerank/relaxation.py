@@ -31,7 +31,7 @@ LEAST = 7
 SETTLED = 3e-4
 # If few nodes are kept, each wrong one weighs more.
 FEW_NODES = 1000
-# Up to SMALL nodes, half-sweeps go on until they change at most CONVERGED.
+# Largest graph whose half-sweeps go on until they converge, and the change that counts as that.
 SMALL, CONVERGED = 5000, 1e-11
 # Number of dampings whose inverses are kept.
 INVERSES = 8

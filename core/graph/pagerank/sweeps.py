@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# At most the first PUSHED half-sweeps push, as long as they walk less than 1/PART of all links.
+# Number of first half-sweeps that may push. Divisor of the links: a push must walk fewer of them.
 PUSHED, PART = (4, 16)
 # Drops all but 6 bits of a score's fraction, which gives 64 bins for each power of two.
 SHIFT = 46

@@ -18,8 +18,7 @@ from core.graph.pagerank.local.table import COUNT, ESTIMATE, RESIDUAL, STEPS, bo
 from core.graph.pagerank.problem import Found, Problem
 from core.graph.pagerank.walking import push_back, walk_from
 
-# BACKWARD: largest residual that the first backward pushes leave. FINER: its divisor from one round
-# to the next.
+# Largest residual that the first backward pushes leave, and its divisor from one round to the next.
 BACKWARD, FINER = (0.1, 4.0)
 # Largest number of rounds; the number of walks doubles from one to the next.
 ROUNDS = 8

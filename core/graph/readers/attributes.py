@@ -17,14 +17,16 @@ OF_NODES = {
     "type": ("entity_type", "type", "node_type", ":label", "labels", "category", "~label"),
     "description": ("description", "desc", "definition", "comment", "abstract", "summary"),
 }
-"""The columns that nodes may have, each with the keys under which files write it, the first that \
-is there."""
+"""Columns of nodes, with the keys under which files write each.
+
+Of several keys, the first existing one is used.
+"""
 OF_EDGES = {
     "description": ("description", "desc", "definition", "comment", "evidence", "sentence"),
     "keywords": ("keywords", "keyword"),
     "weight": ("weight", "strength"),
 }
-"""The columns that edges may have, as `OF_NODES`."""
+"""Columns of edges, with the keys under which files write each."""
 ONLY_TRIPLES = (
     "Of a file with more than 128 MB of text only the triples are read, as columns are put "
     "together in memory."

@@ -59,7 +59,10 @@ ENDS = (
     *(("node1", "node2"), ("src", "dst"), ("src", "tgt"), (":start_id", ":end_id")),
     *(("start_id", "end_id"), ("head_entity", "tail_entity"), ("~from", "~to")),
 )
-"""Names of the columns of both ends, those that name nothing else first."""
+"""Names of the columns of both ends.
+
+Unambiguous pairs come first.
+"""
 HEADS = tuple(dict.fromkeys(head for head, _ in ENDS))
 TAILS = tuple(tail for _, tail in ENDS)
 RELATIONS = (

@@ -65,13 +65,13 @@ DESCRIPTIONS = (
 )
 # Relations whose literal is a type.
 TYPED = ("http://schema.org/additionalType", "https://schema.org/additionalType")
-# uses of literals
+# Uses of literals.
 TRIPLES, ATTRIBUTES, LEAVE_OUT = LITERALS = ("triples", "attributes", "leave-out")
 WIKIDATA = re.compile(
     r"http://www\.wikidata\.org/prop/"
     r"(?:(?:direct|direct-normalized|statement|qualifier)/)?(P\d{1,12})"
 )
-"""Relations of Wikidata, which have the labels of their properties."""
+"""Pattern of Wikidata's relations, which have the labels of their properties."""
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 # Tag of Wikidata for a name that is the same in all languages.
 ALL_LANGUAGES = "mul"

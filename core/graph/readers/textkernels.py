@@ -8,7 +8,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-# Reasons for a line that is no triple. For an empty part, 10 x its position is added to EMPTY.
+# Reasons for a line that is no triple. For an empty part, 10 x its position is added to the second.
 TOO_FEW, EMPTY = 1, 2
 A, B = np.uint64(0x9FB21C651E98DF25), np.uint64(0xD6E8FEB86659FD93)
 

@@ -29,22 +29,20 @@ from core.graph.pagerank.local.table import (
 )
 from core.graph.pagerank.problem import Found, Problem
 
-# FIRST: first bar times the number of nodes to keep. TIGHTER: divisor from one bar to the next.
-# FINEST: last bar.
+# First bar times the number of nodes to keep, divisor from one bar to the next, and last bar.
 FIRST, TIGHTER, FINEST = (0.1, 2.0, 1e-16)
 # Factor by which the bar must be below the last score if at least `keep` nodes have scores around
 # it.
 FINER = 2.0
 # Residual that counts as none.
 NOTHING = 1e-12
-# AHEAD: number of nodes that are read ahead from the disk. WHOLE: largest number of steps per node
-# that are read; it covers all.
+# Number of nodes that are read ahead from the disk, and a number of steps per node that covers all.
 AHEAD, WHOLE = 512, 1 << 31
 # Number of edges before the first check whether the search waits for the disk, which then doubles,
 # and the largest number.
 SOON, LOOK = (32, 2000)
-# WORK: edges per node to keep, divided by the share of nodes that may be missed. LEAST: smallest
-# budget in edges.
+# Edges per node to keep, divided by the share of nodes that may be missed, and smallest budget in
+# edges.
 WORK, LEAST = (15, 200_000)
 
 

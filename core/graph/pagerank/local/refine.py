@@ -18,16 +18,16 @@ from core.graph.pagerank.local.refine_loops import pull
 from core.graph.pagerank.local.table import STEPS, Table
 from core.graph.pagerank.problem import Problem
 
-# Scores from LOW to HIGH times the last one are recomputed.
+# Bounds of the scores that are recomputed, as multiples of the last one.
 LOW, HIGH = 0.75, 1.35
 # Largest number of steps of a node that is recomputed; larger degrees are not told apart by one
 # byte.
 SMALL = MANY - 1
-# CROWD: multiple of the nodes to keep; if more nodes are close to the last place, their neighbours
-# of at most FEW steps are computed first.
+# Multiple of the nodes to keep; if more nodes are close to the last place, their small neighbours
+# are computed first. Largest number of steps of such a neighbour.
 CROWD, FEW = (2, 4)
-# NEAR: relative distance from the last score that counts as close. STEADY: largest standard
-# deviation of the relative changes of these scores for which all others are changed alike.
+# Relative distance from the last score that counts as close, and largest standard deviation of
+# the relative changes of these scores for which all others are changed alike.
 NEAR, STEADY = (0.008, 0.005)
 
 

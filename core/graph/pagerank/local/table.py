@@ -19,8 +19,8 @@ from core.graph.degrees import MANY
 
 # Number of slots of new work arrays.
 FIRST = 1 << 14
-# LARGEST: number of slots of the largest work arrays that are kept for other searches. SPARE:
-# number of work arrays that are kept.
+# Number of slots of the largest work arrays that are kept for other searches, and number of work
+# arrays that are kept.
 LARGEST, SPARE = (1 << 18, 8)
 # Factor by which work arrays up to `LARGEST` slots grow, since all nodes are hashed again then.
 ROOM = 4
