@@ -54,12 +54,12 @@ from core.types import Question
 from core.watch import Watch
 
 MADE = "questions made from its texts"
-"""How the title of a set of made questions ends."""
+"""Suffix of the title of a set of made questions."""
 
 
 @dataclass(eq=False)
 class Advising:
-    """Work on an answer for a corpus; calling it with its job returns the finished advice.
+    """Advisor for a corpus; calling it with its job returns the finished advice.
 
     It resumes where an earlier call stopped. Questions are saved as a set of the corpus, and rows
     in the store of evaluations. Without a language model, or if `by` is “names”, questions are made

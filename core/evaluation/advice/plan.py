@@ -18,12 +18,13 @@ from core.watch import NO_WATCH, Watch
 
 PLAIN = ("bm25-passages", "vanilla-rag", "hybrid")
 GRAPHS = ("hipporag-2", "lgraphrag", "h-lightrag", "kgp")
-"""The methods that are held against one another. Those with a graph are one for each kind of \
-graph that hands on passages and asks no
-language model to find them: PageRank on a knowledge graph, local search on a textual one, \
-LightRAG on a rich one, and neighbours on a
-passage graph. VGraphRAG is left out, as its passages are those of vectors; PathRAG, as its row \
-ranks whole documents."""
+"""Methods with a graph, one for each kind of graph.
+
+Each retrieves passages without asking a language model: PageRank on a knowledge graph, local search
+on a textual one, LightRAG on a rich one, and neighbours on a passage graph. VGraphRAG is left out,
+because its passages are those of a vector search, and PathRAG, because its row ranks whole
+documents.
+"""
 ROLE = "answer"  # role of the language model that writes questions
 MINUTES = 10.0
 MOST_QUESTIONS = 120

@@ -20,7 +20,7 @@ from core.io.plain import from_plain
 FILE = "advice.json"  # file name in the folder of a corpus
 VERSION = 1
 BY_MODEL, BY_NAMES = "model", "names"
-LONGEST_NAME = 34  # characters of a corpus's name that the name of its set of made questions keeps
+LONGEST_NAME = 34  # characters of a corpus's name that its question set's name keeps
 
 
 @dataclass(frozen=True)

@@ -377,7 +377,7 @@ DECLARED = (
     *BUILDING,
 )
 METRICS: dict[str, Metric] = {metric.base: metric for metric in DECLARED}
-"""Every metric by its name without a cut-off."""
+"""All metrics, by their names without a cut-off."""
 
 REPORTED = (
     "subgraph_precision subgraph_recall subgraph_f1 subgraph_hit components subgraph_nodes "
@@ -388,7 +388,7 @@ REPORTED = (
     "judge@1 accurate missing hallucination truthfulness nearness supported seconds calls "
     "tokens_in tokens_out tokens texts build_seconds build_calls build_tokens"
 ).split()
-"""What a summary shows unless asked otherwise."""
+"""Names of the metrics that a summary reports by default."""
 
 
 def metric(name: str) -> Metric:

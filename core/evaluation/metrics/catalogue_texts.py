@@ -105,7 +105,7 @@ PASSAGES = (
         source=f"{DEPTH}, Exp. 4",
     ),
 )
-"""Of the passages that an answer rests on, and of what the prompt shows."""
+"""Metrics of the gold passages and of the prompt."""
 ANSWERS = (
     Metric(
         "accuracy",
@@ -164,7 +164,7 @@ ANSWERS = (
         source=f"{DEPTH}; QuALITY",
     ),
 )
-"""Of the answer's words, as the in-depth analysis scores them."""
+"""Metrics of the answer's words, as the in-depth analysis scores them."""
 SUPPORT = (
     Metric(
         "nearness",
@@ -189,7 +189,7 @@ SUPPORT = (
         source="faithfulness, as RAGAS asks it; the prompt is Hopscope's own",
     ),
 )
-"""Whether the answer rests on its context."""
+"""Metrics of the support of an answer by its context."""
 BUILDING = (
     Metric(
         "build_seconds",
@@ -219,4 +219,4 @@ BUILDING = (
         "lower",
     ),
 )
-"""What the graph cost."""
+"""Metrics of the cost of building a graph."""

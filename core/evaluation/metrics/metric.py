@@ -36,17 +36,17 @@ class Metric:
     base: str
     title: str
     definition: str  # one sentence
-    convention: str  # the reading that is taken, and the special cases
+    convention: str  # chosen interpretation and special cases
     score: Score
     unit: Literal["share", "balance", "count", "seconds", "tokens"] = "share"
     better: Literal["higher", "lower", "neither"] = "higher"
     source: str = ""
     cutoff: bool = False
     k: int | None = None
-    first: str = ""  # its own title at cut-off 1, if it has one
+    first: str = ""  # special title at cut-off 1, if any
     known: Literal["answers", "gold"] = "answers"  # field of the question that must not be empty
     failed: float | None = None  # value of a failed question if the metric is no quality
-    # The cut-off counts the passages that a method hands on; a method may never have that many.
+    # Whether the cut-off counts retrieved passages, of which a method may never have that many.
     over_passages: bool = False
 
     @property

@@ -121,7 +121,7 @@ def _asked(
 def supported(reply: str) -> bool | None:
     """Return the verdict that a reply contains.
 
-    It is None if the reply is no JSON object with a Boolean field `supported`.
+    It is None if the reply is no JSON object with a Boolean field “supported”.
 
     >>> from core.evaluation.metrics.supported import supported
     >>> supported('{"supported": false}'), supported("maybe")

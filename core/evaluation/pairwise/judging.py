@@ -114,7 +114,7 @@ class _Said:
 
 @dataclass
 class Pairwise:
-    """Judgement of pairs of answers; calling it with its job returns the tally.
+    """Judge of pairs of answers; calling it with its job returns the tally.
 
     The call judges what is left. `known` returns the tally of the saved replies without asking the
     judge.

@@ -23,7 +23,7 @@ def page_html(tally: Tally, names: Mapping[str, Called]) -> str:
     decisive = [one for one in CRITERIA if tally.decides(one)]
     mute = [one for one in CRITERIA if one not in decisive] if tally.read else []
     open_, folded = (_drawn(tally, criteria, names) for criteria in (decisive, mute))
-    fit = "dispatchEvent(new Event('resize'))"  # a plot in a closed element has no width
+    fit = "dispatchEvent(new Event('resize'))"  # plots in a closed element have no width
     rest = ""
     if mute:
         rest = (

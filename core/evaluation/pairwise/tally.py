@@ -13,8 +13,8 @@ from typing import Any
 from core.evaluation.metrics.statistics import Estimate, of_shares
 from core.evaluation.pairwise.verdicts import CRITERIA, FIRST, SECOND, TIE, Match
 
-# From these shares of verdicts for one position on, the verdicts say nothing (first) or need care
-# (second).
+# Shares of verdicts for one position: from the first one on, the verdicts are useless; from the
+# second one on, they need care.
 BLIND, LEANING = (0.8, 0.65)
 CHANCE = 0.01  # below this p-value a preference for a position is not chance
 SAME = 0.05  # below this p-value the two orders agree beyond chance
@@ -56,7 +56,7 @@ class Tally:
         scores: dict[tuple[str, str], list[float]] = {}
         for match in self.read:
             score = match.score(criterion)
-            assert score is not None  # both were read
+            assert score is not None  # both replies were read
             scores.setdefault((match.a, match.b), []).append(score)
             scores.setdefault((match.b, match.a), []).append(1 - score)
         return {pair: of_shares(found) for pair, found in sorted(scores.items())}

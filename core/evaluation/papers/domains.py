@@ -20,7 +20,7 @@ from core.instances.catalogue import published
 from core.types import Path, Question, Subgraph
 from core.watch import NO_WATCH, Watch
 
-HOPS, PATHS = 4, 1000  # longest path and most paths from an entity of a question
+HOPS, PATHS = 4, 1000  # maximum length of a path, and paths per entity of a question
 # Domains that say nothing about the question if another one is on the path.
 WITHOUT = ("common", "type", "freebase", "kg", "base", "user")
 NONE, NOT_FOUND = "no domain", "no path found"

@@ -26,7 +26,7 @@ FOLDER = Path(__file__).parent
 SHARES = ("share", "balance")  # units of metrics that a paper may print in per cent
 Values = Mapping[str, tuple[float | None, ...]]
 Duels = Mapping[str, Mapping[str, float]]
-"""Win rates in [0, 1] by the instance that wins and the one it is compared with."""
+"""Win rates in [0, 1], by the winning instance, then by the other one."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,9 @@ from core.evaluation.papers.domains import domains
 from core.evaluation.papers.walks import updates
 
 Measure = Callable[..., list[Measured]]
-"""Of (engine, question sets by the paper's name, rows, questions of each set, \
-the graph named for a set, progress)."""
+"""Function that measures a figure of a paper and returns its tables.
+
+It takes the engine, the question sets by the paper's name, the rows, the number of questions of
+each set, a function that names the graph of a set, and a watch.
+"""
 MEASURES: dict[str, Measure] = {"domains": domains, "updates": updates}

@@ -66,7 +66,7 @@ SAME = "the question was made already"
 
 @dataclass
 class ModelQuestions:
-    """Writing of questions by a language model; calling it with its job returns the questions.
+    """Writer of questions with a language model; calling it with its job returns the questions.
 
     The result has at most `wanted` questions that passed the checks. The work ends after `seconds`.
     It ends earlier if, at the rate of the first part, fewer than `least` questions can be expected
@@ -100,8 +100,8 @@ class ModelQuestions:
         """
         start, asked, left, found = self.clock(), set[str](), Counter[str](), list[Question]()
         begun, ended, waiting, processor = 0, 0, dict[int, Question | str](), Processor()
-        # Each passage in flight may give a question. So none is begun that would not be
-        # reached one at a time.
+        # Each passage in flight may give a question. Do not begin more than are still needed, so
+        # that the result is that of one passage at a time.
         flight = Flight(
             lambda: self.chat.at_once if len(found) + begun - ended < self.wanted else 0, watch
         )

@@ -340,7 +340,7 @@ KIND_WORDS = {
     SHARED: "shared names",
     BRIDGE: "bridges",
 }
-"""The kinds of made questions as sentences name them."""
+"""Names of the kinds of made questions in sentences."""
 
 
 def left_out(left: Mapping[str, Mapping[str, int]]) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass
 class LinkedWriting:
-    """Writing of questions about linked passages; calling it with its job returns the questions.
+    """Writer of questions about linked passages; calling it with its job returns the questions.
 
     A pair is two linked nodes of a corpus graph that belong to different documents. The choice of
     pairs depends on the seed alone. The result has `count` questions, or as many as `TRIES` times

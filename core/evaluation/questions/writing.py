@@ -75,7 +75,7 @@ class Written:
 
 @dataclass
 class Writing:
-    """Writing of abstract questions by a recipe; calling it with its job returns the questions.
+    """Writer of abstract questions by a recipe; calling it with its job returns the questions.
 
     Replies are saved, so that the work can be resumed. `about` is the subject of the corpus if a
     person states it. Raises BadInput if no question was written, Cancelled, ModelUnavailable and

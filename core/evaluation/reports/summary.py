@@ -2,7 +2,7 @@
 
 A failed question counts as 0 in every quality (see `Metric.when_failed`), as a wrong answer does,
 so that no method gains by failing. Costs and sizes are means over the answered questions. An
-instance that answered no question has no figures. `answered` says how many questions failed, and
+instance that answered no question has no figures. `Summary.answered` says how many failed, and
 why. An instance that never hands on k passages has no figure at cut-off k (see `lacks`), because
 its figure would not be comparable.
 """
@@ -54,7 +54,7 @@ class Summary:
 
     run: Run
     rows: Sequence[StoredRow]
-    whole: Summary | None = None  # of a part of the questions: the summary of all of them
+    whole: Summary | None = None  # summary of all questions, if this is a part of them
 
     @cached_property
     def instances(self) -> tuple[str, ...]:
@@ -352,7 +352,7 @@ class Summary:
         return answered(counts["scored"], counts["failed"], reasons(self.errors(instance)))
 
     def failed(self) -> list[str]:
-        """Return the `answered` text of every instance with failures, after the instance's name."""
+        """Return the text of `Summary.answered` for each instance with failures, after its name."""
         names = called(self.run)
         return [
             f"{names[instance]}: {sentence}"

@@ -20,7 +20,7 @@ def judged(
     """Return the verdicts of the judge and of the second judge.
 
     A verdict is None if it was not requested or if there is nothing to judge. The first judge is
-    the model of the role `judge`.
+    the model of the role “judge”.
     """
     question, answer = lane.state.question, lane.state.answer
     if answer is None or not question.answers:
@@ -41,7 +41,7 @@ def supported(
 ) -> Supported | None:
     """Return the support of the answer's sentences by the text in the prompt.
 
-    Support is measured by the encoder, by the model of the role `judge`, or by both, as the plan
+    Support is measured by the encoder, by the model of the role “judge”, or by both, as the plan
     says.
     """
     alike = None

@@ -179,7 +179,7 @@ def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], watc
         except Cancelled:
             raise
         except Exception as error:
-            log.info("Warming up: %s", error)  # the rows that run into it report it
+            log.info("Warming up: %s", error)  # the affected rows report it
 
 
 def _start(operator: Operator, asked: Ask, environment: Environment, watch: Watch) -> None:

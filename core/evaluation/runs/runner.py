@@ -101,7 +101,7 @@ def usual(seconds: Sequence[float]) -> tuple[float, float]:
 
 @dataclass
 class Evaluation:
-    """Evaluation of a plan; calling it with its job runs what is left.
+    """Runner of a plan; calling it with its job runs the remaining rows.
 
     With model servers, many questions are in flight: one computes while the others wait for
     replies. Their number is `at_once`, or is determined during the run (`core.models.chat.window`).

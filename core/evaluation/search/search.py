@@ -133,7 +133,7 @@ class Search:
         known = next((point.tried for point in points if repr(point.line) == repr(line)), None)
         try:
             tried = known or self._tried(line, points, study, job)
-        except OutOfCalls:  # the line is proposed again once more calls are allowed
+        except OutOfCalls:  # the line is proposed again when more calls are allowed
             study.tell(trial, state=_state("FAIL"))
             return False
         trial.set_user_attr(LINE, repr(line))
