@@ -17,8 +17,6 @@ from core.models.combine import parse
 
 VALUE_LETTERS = 60  # a longer value is shortened when it is shown to a person
 
-D = TypeVar("D", bound="Declared")
-
 
 def param(
     default: Any,
@@ -108,6 +106,9 @@ class Declared:
     def __repr__(self) -> str:
         cls = type(self)
         return f"{cls.__name__}({', '.join(settings_text(cls, values(self)))})"
+
+
+D = TypeVar("D", bound=Declared)
 
 
 def parameters(cls: type[Declared]) -> tuple[Parameter, ...]:

@@ -9,7 +9,7 @@ from core.errors import BadInput
 from core.models.base import Chat, Messages, Reply
 from core.operators.base import Context, Recorder
 
-UNASKED = "No language model is asked"  # beginning of the note that says so
+UNASKED = "No language model is asked"  # beginning of a note
 T = TypeVar("T")
 SPARE = 8  # tokens that a chat template may need more than was counted
 

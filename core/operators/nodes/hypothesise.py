@@ -12,7 +12,7 @@ from core.parameters import param
 from core.prompts import messages
 from core.types import State, Usage
 
-TOKENS = 512  # of a written passage
+TOKENS = 512  # largest length of a written passage
 
 
 @dataclass(frozen=True, repr=False)

@@ -122,7 +122,8 @@ class SimilarPageRank(Operator):
     def _scored(self, ctx: Context, shares: np.ndarray, recorder: Recorder) -> np.ndarray:
         """Return the PageRank of every node.
 
-        On a graph of more than `SOLVED_UP_TO` edges it is only as exact as the best `keep` need.
+        On a graph of more than `SOLVED_UP_TO` edges it is only as exact as the best
+        `keep` need.
         """
         graph, solve = ctx.graph, weighted_pagerank
         if graph.n_edges <= SOLVED_UP_TO:

@@ -31,8 +31,8 @@ from core.types import State, Usage
 
 # A neighbour's weight is its cosine to this power: cosine 0.9 weighs 0.006 of cosine 1.
 SHARP = 48
-# A chain's weight is exp(WORDS * likeness), with the likeness of chain ranking: 0.1 more weighs
-# e³ = 20 times as much.
+# Factor of a chain's weight, exp(factor * likeness), with the likeness of chain ranking. A likeness
+# that is 0.1 higher weighs e³ = 20 times as much.
 WORDS = 30
 LEAST_FIT = 0.5  # F1 below which a chain does not count as a solution
 TWIN = 0.99999  # least cosine of two questions that differ only in the entity

@@ -52,7 +52,7 @@ class CommunityReports(Operator):
         known = Reports(
             ctx.graph, found, lambda: ctx.models.chat(self.role), ctx.models.signature(self.role)
         )
-        of: dict[int, list[int]] = {}  # community -> the seeds in it
+        of: dict[int, list[int]] = {}  # seeds by community
         for seed in dict.fromkeys(state.seeds):
             of.setdefault(int(found.of[seed]), []).append(seed)
         chosen, reports, written, start = list(of.items())[: self.keep], [], 0, time.perf_counter()

@@ -148,7 +148,7 @@ def in_blocks(
 
     >>> from core.operators.texts.hits import fitting, in_blocks
     >>> texts_of = lambda items: [f"Text {item}." for item in items]
-    >>> fitting(in_blocks(texts_of, range(1000)), 7)  # two tokens each
+    >>> fitting(in_blocks(texts_of, range(1000)), 7)  # each text counts two
     3
     """
     for first in range(0, len(items), READ):

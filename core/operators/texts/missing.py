@@ -37,7 +37,7 @@ class MissingEvidence(Operator):
 
     >>> line = "SparseChunks(keep=1) >> MissingEvidence()"
     >>> found = retrieve(line, graph=story, question="the clerk", models=says("a son")).chunks
-    >>> # the story's nodes are no chunks, and so have no neighbours among these
+    >>> # the story's nodes are no chunks, and so have no links among these
     >>> story.columns.chunks.texts("id", found.items)
     ['carol#1']
     """

@@ -153,8 +153,8 @@ class AnswerFromPoints(Operator):
     counts every hit that was read for the points.
 
     With `diversity` d points are picked one by one, by (1 - d) score/100 - d similarity, see
-    `diverse`. This is maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998). The
-    analysis leaves it to future work.
+    `diverse`. This is maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998).
+    The analysis leaves it to future work.
 
     >>> models = says('{"points": [{"description": "Cratchit is the clerk.", "score": 90}]}')
     >>> line = "SparseChunks(keep=2) >> Points() >> AnswerFromPoints()"

@@ -158,7 +158,7 @@ def test_walks_told_by_a_model_are_searched_and_answered_from(run):
                 return Reply("Noir", 9, 1)
             return Reply("a tale of trains" if "Walk: Two" in told else "a tale of boats", 9, 4)
 
-    class Telling(Models):
+    class TellingModels(Models):
         def chat(self, role="answer"):
             return teller
 
@@ -169,7 +169,7 @@ def test_walks_told_by_a_model_are_searched_and_answered_from(run):
     operator = NodesThenWalks(
         strategy="breadth-first", length=1, nodes=1, keep=1, direction="out", verbaliser="answer"
     )
-    context = Context(run.graph, Environment(Telling(None)), seed=1)
+    context = Context(run.graph, Environment(TellingModels(None)), seed=1)
     after = operator(State(Question("tale of trains")), context)
     assert (
         run.graph.names(after.nodes.items) == ["Two"]
