@@ -213,7 +213,7 @@ FINISHES = {
     "refused": "The model refused to reply{detail}.",
     "unreadable": "The reply could not be read as the JSON that was asked for.",
 }
-"""How a reply may end, each with the sentence for it."""
+"""Endings of a reply, each with the sentence for the user; empty where the reply is usable."""
 
 
 class Chat(Protocol):

@@ -258,14 +258,10 @@ class FlagReranker(PairScorer):
 
         The question is cut at three quarters of the limit, then only the text is cut.
         """
-        asked, most = (
-            tokenizer(query, add_special_tokens=False)["input_ids"],
-            self.max_tokens * 3 // 4,
-        )
-        if len(asked) <= most:
-            query = query
-        else:
-            query = tokenizer.decode(asked[:most], skip_special_tokens=False)
+        question_ids = tokenizer(query, add_special_tokens=False)["input_ids"]
+        max_question_tokens = self.max_tokens * 3 // 4
+        if len(question_ids) > max_question_tokens:
+            query = tokenizer.decode(question_ids[:max_question_tokens], skip_special_tokens=False)
         return dict(
             tokenizer(
                 [query] * len(texts),

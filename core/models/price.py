@@ -15,6 +15,8 @@ from core.types import Usage
 MILLION = 1_000_000
 CAP = re.compile(r"\s*(\d[\d_,]*(?:\.\d+)?|\.\d+)\s*([A-Za-z]*|[$€£])\s*")
 TOKENS = ("token", "tokens")
+CURRENCY_CODE_LETTERS = 3
+CURRENCY_SIGNS = {"$": "USD", "€": "EUR", "£": "GBP"}
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,18 @@ class CapReached(HopscopeError):
 
 @dataclass(frozen=True)
 class Cap:
-    """Limit of what an evaluation or a build may spend in all, in tokens or in money."""
+    """Limit of what an evaluation or a build may spend in all, in tokens or in money.
+
+    Parameters
+    ----------
+    most : the limit, in tokens or in money.
+    tokens : whether it is in tokens.
+    currency : code of its currency; empty for that of the prices.
+    """
 
     most: float
     tokens: bool = False
+    currency: str = ""
 
     def words(self, currency: str) -> str:
         return f"{self.most:,.0f} tokens" if self.tokens else shown(self.most, currency)
@@ -78,19 +88,34 @@ class Cap:
 def cap_of(text: str) -> Cap | None:
     """Parse a cap such as `5`, `2.50 USD` or `200000 tokens`; None for an empty text.
 
-    A number without a unit is money. Raises BadInput.
+    A number without a unit is money in the currency of the prices. A currency is a code of three
+    letters or a sign. Raises BadInput.
 
     >>> from core.models.price import cap_of
-    >>> cap_of("2.50"), cap_of("200_000 tokens")
-    (Cap(most=2.5, tokens=False), Cap(most=200000.0, tokens=True))
+    >>> cap_of("2.50 eur").currency, cap_of("2 $").currency, cap_of("200_000 tokens").most
+    ('EUR', 'USD', 200000.0)
     """
     if not text.strip():
         return None
-    found = CAP.fullmatch(text)
-    most = float(found[1].replace("_", "").replace(",", "")) if found else 0.0
-    if not found or most <= 0:
-        raise BadInput(f"“{text}” is no cap; write money, as 2.50, or tokens, as 200000tokens.")
-    return Cap(most, found[2].lower() in TOKENS)
+    match = CAP.fullmatch(text)
+    most = float(match[1].replace("_", "").replace(",", "")) if match else 0.0
+    unit = match[2] if match else ""
+    if unit.lower() in TOKENS:
+        unit = "tokens"
+    elif unit and len(_currency_code(unit)) != CURRENCY_CODE_LETTERS:
+        match = None
+    if not match or most <= 0:
+        raise BadInput(
+            f"“{text}” is no cap; write money, as 2.50 or 2.50 EUR, or tokens, as 200000tokens."
+        )
+    if unit == "tokens":
+        return Cap(most, tokens=True)
+    return Cap(most, currency=_currency_code(unit))
+
+
+def _currency_code(unit: str) -> str:
+    """Return the code of a currency given by its code or its sign, in capitals."""
+    return CURRENCY_SIGNS.get(unit, unit.upper())
 
 
 class Spending:
@@ -173,20 +198,28 @@ class Spending:
 def prices_of(models: Any, names: Iterable[str], cap: Cap | None, what: str) -> dict[str, Price]:
     """Return the prices of the language models among these names or roles, by model name.
 
-    Raises BadInput if the cap is in money and no model of `what` has a price, or if the prices are
-    in several currencies and the cap is not in tokens.
+    Raises BadInput if the prices are in several currencies and the cap is not in tokens, or if the
+    cap is in money and no model of `what` has a price or the prices are in another currency.
     """
     price = getattr(models, "price", lambda name: None)
     prices = dict(found for name in names if (found := price(name)) is not None)
-    known = [one for one in prices.values() if one.known]
-    if len({one.currency for one in known}) > 1 and (cap is None or not cap.tokens):
+    currencies = {one.currency for one in prices.values() if one.known}
+    if len(currencies) > 1 and (cap is None or not cap.tokens):
         raise BadInput(
             "The prices of the models are in several currencies; give all of them in one in "
             "models.toml, or a cap in tokens."
         )
-    if cap is not None and not cap.tokens and not known:
+    if cap is None or cap.tokens:
+        return prices
+    if not currencies:
         raise BadInput(
             f"No model of {what} has a price; give price_in and price_out in its row of "
             "models.toml, or a cap in tokens."
+        )
+    (currency,) = currencies
+    if cap.currency and cap.currency != _currency_code(currency):
+        raise BadInput(
+            f"The cap is in {cap.currency}, but the prices of {what} are in {currency}; "
+            f"give the cap in {currency} or in tokens."
         )
     return prices

@@ -1,7 +1,9 @@
 """Run a command and end it, with all its child processes, once the parent has ended.
 
-It is run as `python ended_with_us.py COMMAND ...`. The parent process holds the other end of this
-process's standard input. When the parent closes it or dies, even by kill -9, the command is ended.
+It is run as a script, with the command as its arguments. The parent process holds the other end of
+this process's standard input. When the parent closes it or dies, even by kill -9, the command is
+ended.
+
 The command and its children form a process group. Windows has no such groups: there the child
 processes are found while the command runs, and processes that remain after it has ended by itself
 are missed.

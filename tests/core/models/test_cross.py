@@ -191,6 +191,32 @@ def test_scores_are_those_of_the_libraries(tiny, query):
     assert cross.score(Task(query), texts) == pytest.approx(theirs, abs=1e-5)
 
 
+class WordTokenizer:
+    """Counts a word as a token, and records the questions that it pairs with texts."""
+
+    def __init__(self):
+        self.questions = []
+
+    def __call__(self, text, texts=None, **_):
+        if texts is None:
+            return {"input_ids": text.split()}
+        self.questions += text
+        return {"input_ids": [[0] for _ in texts]}
+
+    def decode(self, ids, **_):
+        return "cut: " + " ".join(ids)
+
+
+@pytest.mark.parametrize(
+    ("query", "read"),
+    [("a b c", "a b c"), ("a  b c d e f", "a  b c d e f"), ("a b c d e f g", "cut: a b c d e f")],
+)
+def test_a_question_is_cut_beyond_three_quarters_of_what_is_read(query, read):
+    tokenizer = WordTokenizer()
+    codes = FlagReranker("weights", "tiny", max_tokens=8)._codes(tokenizer, query, ["x", "y"])
+    assert tokenizer.questions == [read, read] and codes == {"input_ids": [[0], [0]]}
+
+
 def torch_identity():
     import torch
 

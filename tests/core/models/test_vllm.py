@@ -272,13 +272,11 @@ if sys.argv[2] == "wait":
     ("how", "weights"), [("exit", "some/7B"), ("wait", "some/7B"), ("wait", "some/stubborn")]
 )
 def test_it_ends_with_the_process_that_started_it(small, how, weights, monkeypatch, tmp_path):
-    guard = tmp_path / "ended_with_us.py"  # one that waits less
+    guard = tmp_path / "guard.py"  # one that waits less
     guard.write_text(
         Path(ended_with_us.__file__).read_text("utf-8").replace("GRACE = 10.0", "GRACE = 0.3")
     )
-    code = (
-        f"from core.runtime import ended_with_us\nended_with_us.__file__ = {str(guard)!r}\n{ASKING}"
-    )
+    code = f"import core.runtime.ended_with_us as guard\nguard.__file__ = {str(guard)!r}\n{ASKING}"
     with subprocess.Popen(
         [sys.executable, "-c", code, weights, how], cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as asking:

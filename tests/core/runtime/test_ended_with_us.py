@@ -14,7 +14,7 @@ GROUPS = pytest.mark.parametrize("groups", [True, False], ids=["groups", "no gro
 
 
 def begun(groups, code, grace=10.0):
-    run = f"import sys; from core.runtime import ended_with_us as e; e.GROUPS, e.GRACE = {groups}, {grace}; sys.exit(e.run(sys.argv[1:]))"
+    run = f"import sys, core.runtime.ended_with_us as e; e.GROUPS, e.GRACE = {groups}, {grace}; sys.exit(e.run(sys.argv[1:]))"
     command = [sys.executable, "-c", run, sys.executable, "-c", code]
     return subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -179,16 +179,17 @@ def test_processor_time_counts_for_each_piece_of_work():
     ],
 )
 def test_the_limits_of_the_one_who_began_it_hold(limit, most, work, told):
+    ended = Ended.__name__
     code = (
         "import resource\n"
         f"resource.setrlimit(resource.RLIMIT_{limit}, ({most}, {most}))\n"
-        "from core.runtime.subprocess_worker import Ended, Worker\n"
+        f"from core.runtime.subprocess_worker import {ended}, Worker\n"
         "from tests.core.runtime.test_subprocess_worker import busy, doubled, greedy\n"
         "with Worker(memory=1 << 31) as worker:\n"
         "    try:\n"
         f"        found = worker.do({work}, seconds=120)\n"
         "        print(found[0])\n"
-        "    except Ended as error:\n"
+        f"    except {ended} as error:\n"
         "        print(error.limit)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)

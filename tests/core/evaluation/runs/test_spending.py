@@ -2,6 +2,7 @@
 
 import json
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +10,7 @@ from core.errors import BadInput
 from core.evaluation.runs.spending import estimate
 from core.evaluation.runs.starting import evaluate
 from core.models.chat.openai import OpenAIChat
-from core.models.price import Cap, Price, Spending, cap_of
+from core.models.price import Cap, Price, Spending, cap_of, prices_of
 from core.models.registry import Registry
 from core.runtime.account import Account, charge, charged_to
 from core.types import Usage
@@ -121,6 +122,23 @@ def test_a_cap_in_money_needs_prices_in_one_currency(far):
         ran(far, two, cap=Cap(1))
 
 
+@pytest.mark.parametrize(("cap", "prices"), [("1 USD", "EUR"), ("1 $", "eur"), ("5 tok", "EUR")])
+def test_a_cap_in_another_currency_than_the_prices_is_refused(cap, prices):
+    models = SimpleNamespace(price=lambda name: (name, Price(1.0, 1.0, prices)))
+    with pytest.raises(BadInput, match=f"prices of this run are in {prices}"):
+        prices_of(models, ["answer"], cap_of(cap), "this run")
+
+
+@pytest.mark.parametrize(
+    ("cap", "prices"),
+    [("1", "EUR"), ("1 eur", "EUR"), ("1 €", "EUR"), ("1 EUR", "€"), ("9 tokens", "EUR")],
+)
+def test_a_cap_in_the_currency_of_the_prices_is_taken(cap, prices):
+    price = Price(1.0, 1.0, prices)
+    models = SimpleNamespace(price=lambda name: (name, price))
+    assert prices_of(models, ["answer"], cap_of(cap), "this run") == {"answer": price}
+
+
 def test_nothing_is_begun_that_might_go_over():
     # one money a token
     spent = Spending({"far": Price(1e6, 0.0)}, {"far": Usage(1, 10, 0)}, Cap(100))
@@ -141,7 +159,9 @@ def test_an_estimate_says_what_it_cannot():
     assert "about 2 calls of language models, 20 tokens in, 2 out, no money" in free
 
 
-@pytest.mark.parametrize("text", ["much", "-1", "0", "5 5", "1e9", "tokens"])
+@pytest.mark.parametrize(
+    "text", ["much", "-1", "0", "5 5", "1e9", "tokens", "5 apples", "200000 tokns", "5k"]
+)
 def test_what_is_no_cap_is_refused(text):
     with pytest.raises(BadInput, match="is no cap"):
         cap_of(text)
@@ -151,7 +171,7 @@ def test_caps_are_read():
     assert (
         cap_of("") is None
         and cap_of("5") == Cap(5.0)
-        and cap_of("2.50 EUR") == Cap(2.5)
+        and cap_of("2.50 EUR") == cap_of("2.50eur") == cap_of("2.50 €") == Cap(2.5, currency="EUR")
         and cap_of(".5") == Cap(0.5)
     )
     assert cap_of("200000tokens") == cap_of("200,000 tokens") == Cap(200_000.0, True)
