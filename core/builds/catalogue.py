@@ -26,7 +26,7 @@ KINDS = {
     "rkg": "rich knowledge graph",
     "links": "corpus graph",
 }
-"""Each kind of graph in words."""
+"""Short description of each kind of graph."""
 BY = "@"  # Separator between the id of a row and the language model that replaces the row's own.
 EXTRACTORS = (
     "llm",

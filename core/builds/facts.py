@@ -83,4 +83,4 @@ class Facts:
 SHAPE = [
     f.metadata.get("saved", f.name) for kind in (Entity, Relation, Facts) for f in fields(kind)
 ]
-"""What a kept line of JSON holds; another shape makes other keys."""
+"""Fields of a saved line of JSON. They are part of the key of saved facts."""

@@ -14,7 +14,7 @@ from core.models.base import Reply
 from core.types import Usage
 
 UNREADABLE = ("unread", "unread reports", "unread summaries")
-"""What replies that could not be read are counted as, by what was asked for."""
+"""Names of the counts of unreadable replies: extraction, reports, summaries."""
 
 
 GRAPH, INDEX = "graph", "index"
@@ -175,7 +175,7 @@ class BuildReport:
     fresh: int = 0  # texts that were read or encoded now instead of being found saved
     models: tuple[str, ...] = ()  # titles of the language models that the build rests on
     joined: NameMerges | None = None  # set by a line that resolves names
-    # What it took to make the build, if it came with the corpus (`core.builds.shipped`).
+    # What it took to make the build, if it came with the corpus (`ShippedBuild`).
     shipped: dict[str, Any] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 

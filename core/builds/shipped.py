@@ -25,9 +25,9 @@ from core.types import Usage
 
 DATA = ROOT / "data"
 NAME = "replies.jsonl.gz"
-"""What the file is called, in the folder of the corpus's data."""
+"""Name of the file of replies in the data folder of a corpus."""
 FACTS = "facts.jsonl.gz"
-"""What the file is called that holds what the chunks told without any language model."""
+"""Name of the file of facts that were extracted without a language model."""
 # Key in the first row of such a file, which holds digests of documents and chunks, and the builds.
 HEAD = "about"
 

@@ -63,9 +63,9 @@ class Prepared:
 
     @property
     def state(self) -> str:
-        """The state of the index: READY, PARTLY, DAMAGED, OTHER or ABSENT.
+        """The state of the index: `READY`, `PARTLY`, `DAMAGED`, `OTHER` or `ABSENT`.
 
-        OTHER means that only indexes for other settings or models are saved.
+        `OTHER` means that only indexes for other settings or models are saved.
         """
         if self.damage:
             return DAMAGED
@@ -247,7 +247,7 @@ def _weight(path: Path) -> tuple[int, float]:
     """Return the size of a file or folder in bytes, and the time of its newest change."""
     size, changed = 0, 0.0
     for one in [path, *path.rglob("*")]:
-        with suppress(FileNotFoundError):  # moved or deleted while we look
+        with suppress(FileNotFoundError):  # moved or deleted meanwhile
             stat = one.stat()
             size, changed = (
                 size + (0 if S_ISDIR(stat.st_mode) else stat.st_size),

@@ -44,7 +44,7 @@ FIRST = 128  # fewest vectors to search, unless `WAITED_FOR` seconds have passed
 AT_ONCE = 256  # most items that are encoded for one question where their vectors are missing
 # File next to the blocks with the vectors of the block that was unfinished when encoding stopped.
 LEFT = "at-work.npz"
-LOOK = 0.2  # seconds between two looks at the progress
+LOOK = 0.2  # seconds between two checks of the progress
 CALLED = {
     "nodes": "entities",
     "chunks": "passages",
@@ -67,7 +67,7 @@ _at_work: dict[Path, AtWork] = {}  # by the folder of the vectors
 def make(graph: Graph, encoder: Encoder, of: Of, watch: Watch = NO_WATCH) -> VectorIndex:
     """Build the vectors of a graph so that they can be searched meanwhile.
 
-    As `core.indexes.vectors.build`, including what it raises. If it is stopped, the vectors of the
+    As `build`, including what it raises. If it is stopped, the vectors of the
     unfinished block are saved as well.
     """
     folder = place(graph, encoder, of)

@@ -33,7 +33,7 @@ SHELF = "vectors"  # under this name a graph holds opened indexes in memory
 # exact searches of all vectors, in half and in single precision
 EXACT, FORMER_EXACT = "SQfp16", "Flat"
 FLAT_UP_TO = 200_000  # Most vectors that are searched exactly: 6 ms and 0.15 GB.
-# Above MANY vectors, several HNSW indexes are built, each of about PART vectors.
+# Most vectors of a single HNSW index. Above it, several are built, each of about this size.
 MANY, PART = (1_000_000, 200_000)
 TRAINED = 20_000  # vectors from which the quantisation to bytes is learnt
 LIMIT = 1_000_000  # nodes or triples that are encoded without a confirmation
@@ -430,7 +430,7 @@ def searchable(
     Returns
     -------
     The index, its kind, and the order of its items. The order is None unless the index of an
-    earlier content was extended (see `core.indexes.appended`).
+    earlier content was extended (see `grown`).
     """
     import faiss
 

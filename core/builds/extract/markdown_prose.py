@@ -17,7 +17,7 @@ MARKS = re.compile(
 ENDS = (".", "!", "?", ":", ";", "。", "！", "？", "…")
 BAR = re.compile(r"(?<=\s)\|(?=\s)|^\||\|$")
 ESCAPED = "\u2223"  # stands for a bar within a cell
-BREAK = "\u2029"  # ends a sentence, whatever a parser thinks
+BREAK = "\u2029"  # ends a sentence, overriding the parser
 MAX_CELL_WORDS = 6  # most words of a cell that holds a name or a figure
 FENCES = ("```", "~~~")
 

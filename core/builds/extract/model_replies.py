@@ -48,7 +48,7 @@ SCHEMAS: Mapping[str, dict[str, Any]] = {
         relations=_object(source=NAME, target=NAME, description=SENTENCE, keywords=WORDS),
     ),
 }
-"""The form of a reply by the prompt's name in core/prompts/extraction.toml."""
+"""JSON schema of a reply, by the name of its prompt in core/prompts/extraction.toml."""
 
 
 class Lists(NamedTuple):

@@ -87,8 +87,7 @@ class NounPhrases(Extractor):
     Pronouns, dates, numbers and stop words are no entities. A single common noun is one only in a
     text without capital letters. An entity is related to at most the 10 after it in its sentence,
     so that lists do not produce too many relations. Documents in other languages than English are
-    read by spaCy's model for the language where one is installed, else by rules
-    (`core.builds.extract.by_rule`).
+    read by spaCy's model for the language where one is installed, else by rules.
     """
 
     title = "names and noun phrases"

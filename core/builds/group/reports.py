@@ -26,7 +26,7 @@ from core.types import Usage
 
 # Number of communities after which the memory of their texts, read from a temporary file, is freed.
 READ_TOGETHER = 1000
-REPLY = 500  # tokens of a reply for which the lengths in SCHEMA are chosen
+REPLY = 500  # tokens of a reply for which the lengths in the schema are chosen
 # Expected before the graph exists: reports per chunk, tokens read and tokens written per report.
 EACH, READ, WRITTEN = (0.24, 460, 190)
 SCHEMA: dict[str, Any] = {
