@@ -192,9 +192,9 @@ def _database_row(name: str, title: str, schemes: Sequence[str]) -> Importer:
 
 
 IMPORTERS = {one.key: one for one in (*_graphs(), *_texts(), *_questions_and_runs(), *_databases())}
-"""Every importer by its kind and name: `graph/turtle`."""
+"""All importers by kind and name, such as `graph/turtle`."""
 SUFFIXES = (
     *PACKED,
     *dict.fromkeys(end for one in IMPORTERS.values() for end in one.suffixes if end[0] == "."),
 )
-"""The ends of the names of all files that are read."""
+"""The suffixes of all files that can be read."""

@@ -18,8 +18,7 @@ from core.io.digests import TICK
 
 ValueT = TypeVar("ValueT")
 Stamp = tuple[tuple[str, int, int, int], ...]
-"""Of each file its path, its number on the disk, its bytes, and its time of change in ns; a file \
-that is absent is left out."""
+"""Path, inode, size in bytes and time of change in ns of each file. Absent files are left out."""
 
 
 def stamp(files: Iterable[str | Path]) -> Stamp:
