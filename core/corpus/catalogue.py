@@ -28,7 +28,7 @@ DESCRIPTION = "corpus.toml"
 SAFE_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
 READING = 1  # version of how shipped files are read; a new one reads them again
 _opening = threading.Lock()
-_descriptions, _digests = Remembered["Shipped"](), Remembered[str]()
+_digests = Remembered[str]()
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,9 @@ class Shipped:
             return _opened(corpora_folder() / self.name)
         except StoreError:
             return None
+
+
+_descriptions = Remembered[Shipped]()
 
 
 def corpora_folder() -> FilePath:

@@ -34,8 +34,8 @@ def by_tokens(
     word, unless the word alone is longer than a chunk. Source: the chunks of LightRAG and GraphRAG.
     Differs from LightRAG's code, which adds a last chunk that lies within the one before it.
 
-    Returns a table of `id`, `document`, `title`, `place`, `text` and `tokens`, in the order of the
-    documents. Raises BadParameter if `overlap` is not below `size`.
+    Returns a table with the columns id, document, title, place, text and tokens, in the order of
+    the documents. Raises BadParameter if `overlap` is not below `size`.
 
     >>> from core.corpus import Document
     >>> from core.corpus.chunks import by_tokens

@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any
 
-import core.corpus.stored as stored
+import core.corpus.stored as corpus_storage
 from core.corpus.document import Document, Origin
 from core.corpus.links import Link, links_in
 from core.corpus.links import table_of as links_table
@@ -64,13 +64,13 @@ class Corpus:
     def open(cls, folder: str | FilePath) -> Corpus:
         """Open the corpus in a folder. Raises StoreError if there is none or it is damaged."""
         folder = FilePath(folder)
-        meta = stored.read_meta(folder)
+        meta = corpus_storage.read_meta(folder)
         while True:
             try:
                 return cls._open(folder, meta)
             except (StoreError, OSError, ValueError, KeyError, TypeError) as error:
                 # A writer may have replaced the data after the description was read.
-                newer = stored.read_meta(folder)
+                newer = corpus_storage.read_meta(folder)
                 if newer == meta:
                     instead = "remove it and add its documents again"
                     raise damage(f"The corpus in {folder} is", error, instead) from None
@@ -80,17 +80,23 @@ class Corpus:
     def _open(cls, folder: FilePath, meta: dict[str, Any]) -> Corpus:
         data = folder / meta["data"]
         later = digests.opened(data)
-        table = Table.open(data / stored.DOCUMENTS)
+        table = Table.open(data / corpus_storage.DOCUMENTS)
         known = {
             key: meta[key]
             for key in ("name", "title", "licence", "source", "digest", "sets", "own", "made_of")
         }
-        if table.names != stored.COLUMNS or len(table) != meta["n_documents"]:
-            raise StoreError(f"{data} does not hold what {stored.META} says")
-        asked = (data / stored.QUESTIONS).read_bytes()
-        linked = Table.open(data / stored.LINKS) if (data / stored.LINKS).is_file() else None
+        if table.names != corpus_storage.COLUMNS or len(table) != meta["n_documents"]:
+            raise StoreError(f"{data} does not hold what {corpus_storage.META} says")
+        asked = (data / corpus_storage.QUESTIONS).read_bytes()
+        linked = (
+            Table.open(data / corpus_storage.LINKS)
+            if (data / corpus_storage.LINKS).is_file()
+            else None
+        )
         origins = (
-            (data / stored.ORIGINS).read_bytes() if (data / stored.ORIGINS).is_file() else b"{}"
+            (data / corpus_storage.ORIGINS).read_bytes()
+            if (data / corpus_storage.ORIGINS).is_file()
+            else b"{}"
         )
         more: dict[str, Any] = {
             "linked": linked,
@@ -185,7 +191,7 @@ class Corpus:
         Raises StoreError for a damaged file.
         """
         try:
-            return stored.origins_in(self.origin_bytes)
+            return corpus_storage.origins_in(self.origin_bytes)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(
                 f"What was noted in {self.folder} is damaged ({error}); add its documents again."
@@ -206,7 +212,7 @@ class Corpus:
     @cached_property
     def _questions(self) -> dict[str, tuple[Question, ...]]:
         try:
-            return stored.questions_in(self.asked)
+            return corpus_storage.questions_in(self.asked)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(
                 f"The question sets in {self.folder} are damaged ({error}); add them again."
@@ -227,7 +233,7 @@ class Corpus:
                         f"The corpus “{self.name}” has another document "
                         f"“{shorten(document.id)}” already."
                     )
-            return stored.changed(current.table, given)
+            return corpus_storage.changed(current.table, given)
 
         return self._rewritten(added, watch)
 
@@ -241,7 +247,7 @@ class Corpus:
         def exchanged(current: Corpus) -> Table:
             for document in given:
                 current.row(document.id)
-            return stored.changed(current.table, given)
+            return corpus_storage.changed(current.table, given)
 
         return self._rewritten(exchanged, watch)
 
@@ -267,7 +273,7 @@ class Corpus:
         removed : ids of documents that are removed.
         """
         given, without = list(documents), frozenset(removed)
-        change = lambda current: stored.changed(current.table, given, without)
+        change = lambda current: corpus_storage.changed(current.table, given, without)
         return self._rewritten(
             change, watch, title, sets or {}, tuple(links), origins=origins or {}
         )
@@ -301,7 +307,7 @@ class Corpus:
                     f"These are all documents of the corpus “{self.name}”; remove the corpus "
                     "instead."
                 )
-            return stored.changed(current.table, removed=given)
+            return corpus_storage.changed(current.table, removed=given)
 
         return self._rewritten(without, watch)
 
@@ -326,10 +332,10 @@ class Corpus:
                 f"The corpus “{self.name}” comes with Hopscope and stays as it is; make one "
                 "of your own with these documents."
             )
-        with stored.locked(self.folder, watch):
+        with corpus_storage.locked(self.folder, watch):
             check_may_change(OWNED_AS, self.name)
             current = Corpus.open(self.folder)
-            table, meta = change(current), stored.read_meta(self.folder)
+            table, meta = change(current), corpus_storage.read_meta(self.folder)
             asked = current._questions | {
                 name: tuple(questions) for name, (_, questions) in sets.items()
             }
@@ -342,9 +348,9 @@ class Corpus:
             linked = links_table(links) if links else current.linked
             known = _known_origins({**current.origins, **origins}, table)
             same = (fresh, asked, known) == (meta, current._questions, current.origins)
-            if same and stored.digest_of(table, linked) == current.digest:
+            if same and corpus_storage.digest_of(table, linked) == current.digest:
                 return current
-            stored.put(self.folder, fresh, table, asked, linked, known)
+            corpus_storage.put(self.folder, fresh, table, asked, linked, known)
             return Corpus.open(self.folder)
 
     def _found(self, id: str) -> int | None:
@@ -389,7 +395,7 @@ def write(
         If the corpus cannot be written.
     """
     folder, asked = FilePath(folder).absolute(), sets or {}
-    table = stored.table_of(documents)
+    table = corpus_storage.table_of(documents)
     if not len(table):
         raise BadInput(f"The corpus “{folder.name}” would have no documents.")
     meta: dict[str, Any] = {
@@ -405,10 +411,10 @@ def write(
         "made_of": made_of,
     }
     meta["language"] = to_plain(_language_in(table))
-    with stored.locked(folder, watch):
-        if own and (folder / stored.META).is_file():
+    with corpus_storage.locked(folder, watch):
+        if own and (folder / corpus_storage.META).is_file():
             check_may_change(OWNED_AS, folder.name)
-        stored.put(
+        corpus_storage.put(
             folder,
             meta,
             table,

@@ -277,7 +277,7 @@ TITLES = {
     BEIR: "documents, queries and judgements in the form of BEIR",
     BOOK: "one plain text, a document by its file's name",
 }
-"""The content of a file, in words."""
+"""The content of a file of each form, in words."""
 # formats whose rows hold the questions
 BRING_QUESTIONS = frozenset(name for name, form in FORMATS.items() if form is rows)
 

@@ -22,6 +22,7 @@ from core.graph.readers.ntriples import shallow
 from core.graph.readers.rdf import LABELS, LEAVE_OUT, NO_LABELS, WIKIDATA, languages_of_labels
 from core.io.files import LONGEST_LINE
 from core.models.chat.pauses import retry_after
+from core.models.hosts import goes_directly
 
 PAGE = 10_000  # rows per request; a server that returns fewer is asked for the next ones too
 MOST_PAGES = 10_000
@@ -60,9 +61,8 @@ class Endpoint:
         self.partial = ""  # a sentence if the last answer was incomplete
         self.overfull = False  # True if it had more rows than were requested
         self._session = requests.Session()
-        host = address.title.partition("/")[0].partition(":")[0]
-        # Servers on this computer are reached without a proxy.
-        self._session.trust_env = host not in ("localhost", "127.0.0.1", "[")
+        # The environment names proxies. A server on this computer is reached without one.
+        self._session.trust_env = not goes_directly(address.url)
         self._session.headers["User-Agent"] = (
             "Hopscope (graph retrieval; https://www.w3.org/TR/sparql11-protocol/)"
         )

@@ -118,7 +118,7 @@ def recognise_together(paths: Sequence[str | Path], encoding: str = "") -> list[
     """Return the kinds as which several files can be imported at once, best first.
 
     The files of one graph may have several formats, and so may documents. The returned format is
-    then that of the most confident file.
+    then that of the most confident file, and so is the reason.
 
     Raises
     ------
@@ -132,18 +132,13 @@ def recognise_together(paths: Sequence[str | Path], encoding: str = "") -> list[
     shared = SEVERAL.intersection(*best)
     if not shared:
         raise BadInput("These files cannot be brought at once; bring them one after another.")
-    return sorted(
-        (
-            Recognition(
-                max((kinds[kind] for kinds in best), key=lambda one: one.confidence).importer,
-                min(kinds[kind].confidence for kinds in best),
-                best[0][kind].reason,
-                tuple(map(str, paths)),
-            )
-            for kind in shared
-        ),
-        key=lambda one: -one.confidence,
-    )
+    together = []
+    for kind in shared:
+        candidates = [kinds[kind] for kinds in best]
+        surest = max(candidates, key=lambda candidate: candidate.confidence)
+        least = min(candidate.confidence for candidate in candidates)
+        together.append(Recognition(surest.importer, least, surest.reason, tuple(map(str, paths))))
+    return sorted(together, key=lambda recognition: -recognition.confidence)
 
 
 def importers_named(text: str) -> list[Importer]:

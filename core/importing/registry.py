@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-import core.importing.sniffing as sniffing
+import core.importing.sniffing as format_guesses
 from core.cases.file import EXTENSION
 from core.cases.file import MAX_TEXT as MAX_CASE_TEXT
 from core.cases.file import read as read_cases
@@ -41,7 +41,7 @@ ROW_SUFFIXES = (".json", ".jsonl", ".ndjson", *COLUMNAR)
 
 def _triples(asked: ImportRequest) -> ReadFile:
     several, first = len(asked.paths) > 1, asked.paths[0]
-    if asked.format == sniffing.NODES and not several:
+    if asked.format == format_guesses.NODES and not several:
         raise BadInput(f"{first.name} is a table of nodes; bring it with the file of edges.")
     format = asked.format if asked.format in GRAPH_FORMATS and not several else AUTO
     with tempfile.TemporaryDirectory() as folder:
@@ -121,14 +121,14 @@ def _check_sizes(asked: ImportRequest) -> None:
 
 Guessing = Callable[[FileHead], Mapping[str, Guess]]
 BY_KIND: dict[KindName, tuple[Guessing, Callable[[ImportRequest], ReadFile]]] = {
-    KindName.GRAPH: (sniffing.graphs, _triples),
-    KindName.DOCUMENTS: (sniffing.documents, _documents),
-    KindName.SET: (sniffing.sets, _published),
-    KindName.QUESTIONS: (sniffing.questions, _questions),
-    KindName.RUN: (sniffing.runs, _run),
-    KindName.INDEX: (sniffing.indexes, _index),
-    KindName.CASES: (sniffing.cases, _cases),
-    KindName.DATABASE: (sniffing.no_guess, _database),
+    KindName.GRAPH: (format_guesses.graphs, _triples),
+    KindName.DOCUMENTS: (format_guesses.documents, _documents),
+    KindName.SET: (format_guesses.sets, _published),
+    KindName.QUESTIONS: (format_guesses.questions, _questions),
+    KindName.RUN: (format_guesses.runs, _run),
+    KindName.INDEX: (format_guesses.indexes, _index),
+    KindName.CASES: (format_guesses.cases, _cases),
+    KindName.DATABASE: (format_guesses.no_guess, _database),
 }
 
 
@@ -146,13 +146,15 @@ def _graphs() -> Iterator[Importer]:
         about = {"tools": one.tools, "taken": one.taken, "left": one.left}
         yield row(name, one.title, one.suffixes, **about)
     nodes = {"example": "graph/nodes.csv", "taken": "ids, labels, types, descriptions"}
-    yield row(sniffing.NODES, "A table of nodes beside edges", **nodes)
-    yield row(sniffing.ZIPPED, "A zip of files of a graph", [ZIP], taken="its files")
-    yield row(sniffing.CRAG, "CRAG's folder cragkg", example="", taken="facts of its databases")
+    yield row(format_guesses.NODES, "A table of nodes beside edges", **nodes)
+    yield row(format_guesses.ZIPPED, "A zip of files of a graph", [ZIP], taken="its files")
+    yield row(
+        format_guesses.CRAG, "CRAG's folder cragkg", example="", taken="facts of its databases"
+    )
 
 
 def _texts() -> Iterator[Importer]:
-    for name, (title, suffixes, taken) in sniffing.FAMILIES.items():
+    for name, (title, suffixes, taken) in format_guesses.FAMILIES.items():
         yield _row(KindName.DOCUMENTS, name, title, suffixes, taken=taken)
     ends = {published.BEIR: [ZIP], published.PASSAGE_ROWS: ARROW, published.BOOK: [".txt"]}
     for name, words in published.TITLES.items():
@@ -190,9 +192,9 @@ def _database_row(name: str, title: str, schemes: Sequence[str]) -> Importer:
 
 
 IMPORTERS = {one.key: one for one in (*_graphs(), *_texts(), *_questions_and_runs(), *_databases())}
-"""Every importer by its kind and name: `graph/turtle`."""
+"""All importers by kind and name, such as `graph/turtle`."""
 SUFFIXES = (
     *PACKED,
     *dict.fromkeys(end for one in IMPORTERS.values() for end in one.suffixes if end[0] == "."),
 )
-"""The ends of the names of all files that are read."""
+"""The suffixes of all files that can be read."""

@@ -60,7 +60,7 @@ BEGINNINGS = {
     "gml": r"\bgraph\s*\[",
     "pajek": r"\A\s*\*vertices\b",
 }
-"""What texts of formats of graphs begin with, as patterns."""
+"""For each graph format, a pattern that matches the beginning of its texts."""
 FAMILIES = {
     "txt": ("Plain text", (".txt", ".text", ".rst", ".tex", ".log"), ""),
     "md": ("Markdown", (".md", ".markdown"), "headings; the text is not changed"),
@@ -81,7 +81,7 @@ FAMILIES = {
     "parquet": ("Columns", COLUMNAR, "a document for each row; of Arrow by its title"),
     FILES: ("A folder or a zip of documents", (".zip",), "as of its files"),
 }
-"""Families of documents: what each is called, its suffixes, and what marks a place in it."""
+"""Families of documents: the title, suffixes and kind of places of each."""
 TABLES = ("csv", "jsonl", "parquet")  # families in which each row is a document
 LINES = {CSV: "its first row names a question", TOPICS: "it begins as TREC's topics do"}
 OF_LINES = "its lines have this form"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypeVar
 
-T = TypeVar("T")
+DataclassT = TypeVar("DataclassT")
 Make = Callable[[Any], Any]
 
 
@@ -135,7 +135,7 @@ def to_plain(made: Any) -> dict[str, Any]:
     return Writer().fields(made)
 
 
-def from_plain(cls: type[T], saved: Mapping[str, Any], **given: Any) -> T:
+def from_plain(cls: type[DataclassT], saved: Mapping[str, Any], **given: Any) -> DataclassT:
     """Return the dataclass saved by `to_plain` or `dataclasses.asdict`; see `Reader`."""
     return _READER.fields(cls, saved, **given)
 

@@ -16,10 +16,9 @@ from cachetools import LRUCache
 
 from core.io.digests import TICK
 
-T = TypeVar("T")
+ValueT = TypeVar("ValueT")
 Stamp = tuple[tuple[str, int, int, int], ...]
-"""Of each file its path, its number on the disk, its bytes, and its time of change in ns; a file \
-that is absent is left out."""
+"""Path, inode, size in bytes and time of change in ns of each file. Absent files are left out."""
 
 
 def stamp(files: Iterable[str | Path]) -> Stamp:
@@ -64,14 +63,14 @@ def _stat(file: str) -> tuple[str, int, int, int] | None:
     return file, stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
-class Remembered(Generic[T]):
+class Remembered(Generic[ValueT]):
     """At most `size` values by key, each with the stamp of its files. Safe between threads."""
 
     def __init__(self, size: int = 256):
-        self._known: LRUCache[Hashable, tuple[Stamp, T]] = LRUCache(size)
+        self._known: LRUCache[Hashable, tuple[Stamp, ValueT]] = LRUCache(size)
         self._lock = threading.Lock()
 
-    def of(self, key: Hashable, made_of: Stamp, make: Callable[[], T]) -> T:
+    def of(self, key: Hashable, made_of: Stamp, make: Callable[[], ValueT]) -> ValueT:
         """Return the value of a key, made anew if it is unknown or its files changed.
 
         `made_of` is taken before the value is made, so a change meanwhile is seen at the next call.

@@ -59,8 +59,8 @@ FORMATS = {
 class QuestionFile:
     """The questions of a file, and notes on how it was read.
 
-    `ignored` are the keys or columns with a value that were not read. `left_out` are sentences on
-    how the file was read and what was left out.
+    `QuestionFile.ignored` are the keys or columns with a value that were not read. `left_out` are
+    sentences on how the file was read and what was left out.
     """
 
     questions: tuple[Question, ...]

@@ -43,9 +43,7 @@ def read(files: Mapping[str, Source]) -> Index:
         for name, file in files.items()
         if name.endswith(".parquet")
     }
-    if new:
-        tables = tables
-    else:
+    if not new:
         tables = {
             name.removeprefix(OLD): file for name, file in tables.items() if name.startswith(OLD)
         }

@@ -97,8 +97,11 @@ TOOLS: dict[str, Tool] = {
         "keywords, vectors",
     ),
 }
-"""Each tool by a short word, which names its build (`opened-graphrag`) and its chunks (\
-`report.txt#graphrag-0`)."""
+"""The tools by key.
+
+The key is part of the names of a tool's build (`opened-graphrag`) and chunks
+(`report.txt#graphrag-0`).
+"""
 
 
 def build_of(tool: str) -> str:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from core.corpus.readers.packed import MAX_FILE_BYTES, bare
+from core.corpus.readers.packed import MAX_FILE_BYTES
 from core.errors import BadInput
-from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, Source, not_utf8, opened
+from core.io.files import EXCEL_SEPARATOR, LONGEST_LINE, Source, bare, not_utf8, opened
 from core.watch import NO_WATCH, Watch
 
 DELIMITERS = ",;\t|"

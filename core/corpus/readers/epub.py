@@ -12,10 +12,11 @@ from urllib.parse import unquote
 from core.corpus.document import Document, Place, sound
 from core.corpus.readers.html import hidden_note, read_page
 from core.corpus.readers.no_memory import damage_reported
-from core.corpus.readers.options import USUAL, Note, Options, counted, ignored
+from core.corpus.readers.options import USUAL, Note, Options, counted
 from core.corpus.readers.text import given_title, stem
 from core.corpus.readers.word import check_unpacked
 from core.errors import BadInput
+from core.io.encoding import ignored
 from core.watch import NO_WATCH, Watch
 
 PAGES = ("application/xhtml+xml", "text/html")

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from core.corpus.document import Document
 from core.corpus.readers.html_page import PageText
 from core.corpus.readers.no_memory import for_want_of_memory
-from core.corpus.readers.options import USUAL, Note, Options, are, counted, ignored
+from core.corpus.readers.options import USUAL, Note, Options, are, counted
 from core.corpus.readers.text import given_title, stem
 from core.errors import BadInput
-from core.io.encoding import decoded
+from core.io.encoding import decoded, ignored
 from core.watch import NO_WATCH, Watch
 
 CHARSET = re.compile(

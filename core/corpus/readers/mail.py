@@ -8,9 +8,10 @@ from email.parser import BytesParser
 
 from core.corpus.document import Document, sound
 from core.corpus.readers.html import html
-from core.corpus.readers.options import USUAL, Note, Options, are, counted, ignored, listed
+from core.corpus.readers.options import USUAL, Note, Options, are, counted, listed
 from core.corpus.readers.text import stem
 from core.errors import BadInput, shorten
+from core.io.encoding import ignored
 from core.watch import NO_WATCH, Watch
 
 SHOWN = ("From", "To", "Cc", "Date", "Subject")

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from core.corpus.document import Document
-from core.corpus.readers.options import USUAL, Note, Options, ignored
+from core.corpus.readers.options import USUAL, Note, Options
 from core.corpus.readers.text import stem, text_of
+from core.io.encoding import ignored
 from core.watch import NO_WATCH, Watch
 
 MARKS = re.compile(r"[*_`]+|!?\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)?\)")

@@ -7,9 +7,10 @@ from typing import Any
 
 from core.corpus.document import Document, sound
 from core.corpus.readers.markdown import markdown
-from core.corpus.readers.options import USUAL, Note, Options, counted, ignored
+from core.corpus.readers.options import USUAL, Note, Options, counted
 from core.corpus.readers.text import stem, text_of
 from core.errors import BadInput
+from core.io.encoding import ignored
 from core.watch import NO_WATCH, Watch
 
 FENCE = "```"

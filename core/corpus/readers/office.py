@@ -11,7 +11,7 @@ from typing import Any
 from core.corpus.document import Document, Place, sound
 from core.corpus.readers.no_memory import damage_reported
 from core.corpus.readers.office_package import readable_package
-from core.corpus.readers.options import USUAL, Note, Options, are, counted, ignored, listed
+from core.corpus.readers.options import USUAL, Note, Options, are, counted, listed
 from core.corpus.readers.raised import on_one_line
 from core.corpus.readers.sheet_parts import MergedCells, merged_cells, with_marked_heights
 from core.corpus.readers.slide_lines import slide_lines
@@ -19,6 +19,7 @@ from core.corpus.readers.table import HEADER, Roles, documents_of, guessed
 from core.corpus.readers.text import given_title, stem
 from core.corpus.readers.word import check_unpacked
 from core.errors import BadInput
+from core.io.encoding import ignored
 from core.watch import NO_WATCH, Watch
 
 MOST_COLUMNS = 1_000  # columns of a sheet that are read

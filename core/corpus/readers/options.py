@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from core.io.encoding import Note as Note
-from core.io.encoding import ignored as ignored
 
 Columns = Mapping[str, str]
 

@@ -13,8 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
 from core.errors import BadInput, shorten
-from core.io.files import OnDisk, Source, opened, size_text
-from core.io.files import bare as bare
+from core.io.files import OnDisk, Source, bare, opened, size_text
 from core.io.temporary import temporary_folder
 
 # bytes of one file, bytes of a whole zip unpacked, and files in a zip

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.corpus.document import Document, Place, sound
 from core.corpus.readers.no_memory import damage_reported
-from core.corpus.readers.options import USUAL, Note, Options, are, counted, ignored, listed
+from core.corpus.readers.options import USUAL, Note, Options, are, counted, listed
 from core.corpus.readers.pdf_columns import in_columns
 from core.corpus.readers.pdf_direction import in_reading_order, is_right_to_left
 from core.corpus.readers.pdf_filled import attached_files, filled_in
@@ -20,6 +20,7 @@ from core.corpus.readers.pdf_ligatures import single_ligatures
 from core.corpus.readers.pdf_pieces import PagePieces, with_heights
 from core.corpus.readers.text import given_title, stem
 from core.errors import BadInput, shorten
+from core.io.encoding import ignored
 from core.watch import NO_WATCH, Watch
 
 BETWEEN = "\n\n"

@@ -12,12 +12,12 @@ from core.corpus.readers.mail import mail
 from core.corpus.readers.notebook import notebook
 from core.corpus.readers.office import first_rows, slides, workbook
 from core.corpus.readers.options import USUAL, Note, Options
-from core.corpus.readers.packed import Held, bare, bytes_of
+from core.corpus.readers.packed import Held, bytes_of
 from core.corpus.readers.pdf import pdf
 from core.corpus.readers.word import word
 from core.errors import BadInput, Cancelled, HopscopeError
 from core.io.durations import span
-from core.io.files import OnDisk, Source, size_text
+from core.io.files import OnDisk, Source, bare, size_text
 from core.runtime.subprocess_worker import (
     MEMORY,
     TIME,

@@ -19,11 +19,12 @@ from core.corpus.readers.nested import (
     values_at,
     words_in_order,
 )
-from core.corpus.readers.options import Columns, Note, counted, ignored
-from core.corpus.readers.packed import MAX_FILE_BYTES, bare
+from core.corpus.readers.options import Columns, Note, counted
+from core.corpus.readers.packed import MAX_FILE_BYTES
 from core.corpus.readers.text import stem
 from core.errors import BadInput, nearest, shorten
-from core.io.files import Source, opened, size_text
+from core.io.encoding import ignored
+from core.io.files import Source, bare, opened, size_text
 from core.io.json_pieces import Pieces
 from core.io.json_rows import numbered_rows
 from core.io.recoded import as_utf8

@@ -6,9 +6,9 @@ import re
 from pathlib import PurePosixPath
 
 from core.corpus.document import Document, sound
-from core.corpus.readers.options import USUAL, Note, Options, ignored
+from core.corpus.readers.options import USUAL, Note, Options
 from core.errors import BadInput
-from core.io.encoding import check_first_bytes, decoded
+from core.io.encoding import check_first_bytes, decoded, ignored
 from core.watch import NO_WATCH, Watch
 
 OF_PROGRAMS = re.compile(  # titles that programs write by default, and names of files

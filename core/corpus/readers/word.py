@@ -16,11 +16,12 @@ from core.corpus.document import Document, Place, sound
 from core.corpus.readers.formulas import office
 from core.corpus.readers.no_memory import damage_reported
 from core.corpus.readers.office_package import readable_package
-from core.corpus.readers.options import USUAL, Note, Options, counted, ignored, listed
+from core.corpus.readers.options import USUAL, Note, Options, counted, listed
 from core.corpus.readers.raised import END, LOWERED, RAISED, SPLIT, on_one_line
 from core.corpus.readers.text import given_title, stem
 from core.corpus.readers.word_numbers import W, WordNumbers
 from core.errors import BadInput
+from core.io.encoding import ignored
 from core.io.files import size_text
 from core.watch import NO_WATCH, Watch
 

@@ -68,7 +68,7 @@ def endpoint(**how) -> Iterator[Sparql]:
     """The endpoint, answering at its `url`."""
     served = Sparql(**how)
 
-    class Handler(BaseHTTPRequestHandler):
+    class EndpointHandler(BaseHTTPRequestHandler):
         def do_POST(self):
             body = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
             code, headers, data = served.answer(
@@ -86,7 +86,7 @@ def endpoint(**how) -> Iterator[Sparql]:
         def log_message(self, *args):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), EndpointHandler)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     served.url = f"http://127.0.0.1:{server.server_port}/sparql"

@@ -256,6 +256,22 @@ def test_one_that_is_not_there(tmp_path):
         read(served, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("host", "by_proxy"),
+    [
+        ("localhost", False),
+        ("127.0.0.1", False),
+        ("[::1]", False),
+        ("[2001:db8::1]", True),
+        ("192.0.2.1", True),
+        ("example.org", True),
+    ],
+)
+def test_only_servers_on_this_computer_bypass_the_proxy(host, by_proxy):
+    address = address_of(f"sparql+http://{host}:8080/sparql")
+    assert sparql.Endpoint(address, "", Limits())._session.trust_env is by_proxy
+
+
 def test_one_that_is_empty(tmp_path):
     with endpoint() as served, pytest.raises(BadInput, match="gives no triples"):
         read(served, tmp_path)

@@ -9,6 +9,7 @@ import pytest
 from core.errors import BadInput
 from core.importing import IMPORTERS, SUFFIXES, recognise, recognise_together
 from core.importing.file_head import HEAD_BYTES
+from core.importing.importer import KindName
 from tests.core.importing.examples import example
 
 
@@ -99,6 +100,20 @@ def test_several_files_are_one_graph_or_many_documents(tmp_path):
     assert [one.importer.kind for one in texts] == ["documents"]
     with pytest.raises(BadInput, match="one after another"):
         recognise_together([example("documents/pdf"), example("cases/cases")])
+
+
+def test_the_reason_for_several_files_is_that_of_their_format(tmp_path):
+    (tmp_path / "nodes.csv").write_text("id,name\n1,Ann sails the ship.\n")
+    (tmp_path / "a.graphml").write_text("<graphml/>")
+    paths = [tmp_path / "nodes.csv", tmp_path / "a.graphml"]
+    nodes, edges = (
+        next(one for one in recognise(path) if one.importer.kind == KindName.GRAPH)
+        for path in paths
+    )
+    assert nodes.confidence < edges.confidence and nodes.reason != edges.reason
+    graph = next(one for one in recognise_together(paths) if one.importer.kind == KindName.GRAPH)
+    assert (graph.importer, graph.reason) == (edges.importer, edges.reason)
+    assert graph.confidence == nodes.confidence
 
 
 def test_the_command_names_a_format_only_where_it_has_to(tmp_path):

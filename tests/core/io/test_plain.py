@@ -83,14 +83,14 @@ def test_a_missing_field_is_refused():
 
 
 def test_a_type_may_be_saved_in_a_way_of_its_own_and_a_field_have_had_another_name():
-    class Short(Writer):
+    class ShortWriter(Writer):
         def value(self, value):
             return f"{value.start} {value.km}" if isinstance(value, Leg) else super().value(value)
 
     def leg(saved):
         return Leg(saved.split()[0], float(saved.split()[1]))
 
-    saved = Short().fields(Walk((Leg("Ulm", 1.5),), 3))
+    saved = ShortWriter().fields(Walk((Leg("Ulm", 1.5),), 3))
     assert saved == {"legs": ["Ulm 1.5"], "hours": 3, "notes": {}}
     assert Reader({Leg: leg}, {"long": "hours"}).value(
         Walk, {"legs": ["Ulm 1.5"], "long": 3}
