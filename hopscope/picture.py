@@ -16,7 +16,7 @@ DRAWN = 24  # most nodes in the picture
 # pixels
 WIDTH, HEIGHT = 960, 360
 MARGINS = (110, 36)  # pixels: left and right, top and bottom
-DOTS = 24  # An edge is sampled at DOTS - 1 points, which names should not cover.
+DOTS = 24  # An edge is sampled at `DOTS` - 1 points, which names should not cover.
 LETTER = 6.2  # approximate width of a letter, in pixels
 # Candidate positions of a label, preferred first: offset to the right and downwards from its node
 # in pixels, and its anchor.

@@ -32,7 +32,7 @@ def examples() -> tuple[tuple[Case, bytes], ...]:
 def demo(source: Source | None = None) -> tuple[Case, ...]:
     """Return the introductory comparisons, best first; empty if no file has any.
 
-    If the source is a corpus, they are the examples on that corpus. `whole(case.id)` opens one.
+    If the source is a corpus, they are the examples on that corpus. `whole` opens one by its id.
     """
     if source is not None and source.is_corpus:
         return tuple(case for case, _ in examples() if source_in(case.link) == source)

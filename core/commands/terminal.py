@@ -14,8 +14,10 @@ from core.io.fetched import fetched, is_id
 from core.watch import Watch
 
 OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
-"""All went well; a part failed or a model was missing; the input was wrong; interrupted by \
-Ctrl-C."""
+"""Exit codes of a command: success, failure, wrong input, interrupt by Ctrl-C.
+
+A failure is a part that failed or a model that is missing.
+"""
 CONTINUE = "What is done is saved; run the same command again to continue."
 ENCODING_HELP = "of texts that are not UTF-8, as cp1251 or shift_jis (default: by the text)"
 # Seconds between two lines of progress if standard error is no terminal.
@@ -23,9 +25,10 @@ LINE_EVERY = 30.0
 
 
 class bar:
-    """A progress bar on standard error: `with bar("…") as watch: watch.report(text, share)`.
+    """A progress bar on standard error, used in a `with` block.
 
-    If standard error is no terminal, such as a log, a line is printed every `LINE_EVERY` seconds.
+    The block gets a `Watch`, whose `report` takes a text and a share. If standard error is no
+    terminal, such as a log, a line is printed every `LINE_EVERY` seconds.
     """
 
     def __init__(self, text: str):
@@ -102,7 +105,7 @@ def add_count(parser: Any, flag: str, default: int, text: str, least: int = 1) -
 
 
 port = whole(1, 65535)
-"""Reads a port."""
+"""Reader of a port number, as a `type` of argparse."""
 
 
 def check_writable(file: Path) -> None:

@@ -35,7 +35,7 @@ LOOK = 0.1  # seconds between two checks whether a job has ended
 
 
 def refusal(error: HopscopeError) -> str:
-    """Return the message of an error, cut to MAX_SENTENCE characters."""
+    """Return the message of an error, cut to `MAX_SENTENCE` characters."""
     return shorten(error, MAX_SENTENCE)
 
 
@@ -132,11 +132,11 @@ def compare(
     entities : entities at which the search starts; empty for those that the question names.
     answers, gold : known answers, and ids of the documents that hold the evidence.
     language_model : whether a language model answers.
-    items : most paths and most hits of each kind in a lane, 1 to MAX_ITEMS.
+    items : most paths and most hits of each kind in a lane, 1 to `MAX_ITEMS`.
 
     Returns
     -------
-    The comparison, with texts cut at MAX_CHARACTERS. `verdict` says where the correct answer was
+    The comparison, with texts cut at `MAX_CHARACTERS`. `verdict` says where the correct answer was
     lost.
 
     Raises
@@ -169,7 +169,7 @@ def retrieve(
     method : id of a method or a line of operators; empty for the usual method of the source.
     graph, corpus : name of the graph or of the corpus; at most one of them.
     entities : entities at which the search starts; empty for those that the question names.
-    items : most paths and most hits of each kind, 1 to MAX_ITEMS.
+    items : most paths and most hits of each kind, 1 to `MAX_ITEMS`.
 
     Returns
     -------
@@ -305,7 +305,7 @@ def evaluate(
     ----------
     questions : name of a question set; a file is refused.
     methods : ids of methods or lines of operators.
-    sample : number of questions, 1 to MAX_QUESTIONS.
+    sample : number of questions, 1 to `MAX_QUESTIONS`.
     language_model : whether a language model answers.
 
     Returns
@@ -392,8 +392,8 @@ def build_graph(
 def bounded(value: Any, items: int) -> Any:
     """Return plain data with bounded lists of paths and hits and bounded texts.
 
-    At most `items` paths of a lane and hits of each kind are kept, and never more than MAX_ITEMS.
-    Texts are cut at MAX_CHARACTERS. `left_out` in a lane counts the items that were removed.
+    At most `items` paths of a lane and hits of each kind are kept, and never more than `MAX_ITEMS`.
+    Texts are cut at `MAX_CHARACTERS`. `left_out` in a lane counts the items that were removed.
 
     >>> from core.serving.calls import bounded
     >>> bounded({"paths": [1, 2, 3], "hits": {"chunk": [4, 5]}}, 2)

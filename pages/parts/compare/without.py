@@ -92,7 +92,7 @@ class Refused(BadInput):
 def _renamed(comparison: Comparison, pressed: Mapping[str, Any]) -> Edit:
     """Return the edit that renames a node, or merges it into another one.
 
-    The other node was clicked, or its name was typed. Raises Refused, and BadInput for an item
+    The other node was clicked, or its name was typed. Raises `Refused`, and BadInput for an item
     without a name.
     """
     (name,) = _entity(comparison, pressed["node"]).names
@@ -119,7 +119,7 @@ def _renamed(comparison: Comparison, pressed: Mapping[str, Any]) -> Edit:
 
 
 def _entity(comparison: Comparison, node: Any) -> Edit:
-    """Return the edit that removes an entity of the board. Raises Refused for a passage."""
+    """Return the edit that removes an entity of the board. Raises `Refused` for a passage."""
     edit = _of_node(comparison, node)
     if edit.kind != "node":
         raise Refused(tr("Only entities are renamed and merged, and this is a passage."))

@@ -37,7 +37,7 @@ from pages.parts.texts.walking import (
 NEIGHBOURS, PASSAGES = 25, 5  # relations, and passages, on one page
 DRAWN = 24  # most entities in the picture
 BEEN = 6  # earlier entities that are shown
-# A description of more characters than LONG is scrolled in a box of CUT pixels.
+# A description of more characters than `LONG` is scrolled in a box of `CUT` pixels.
 LONG, CUT = 700, 220
 
 
