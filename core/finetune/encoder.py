@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -345,8 +345,3 @@ def reciprocal_rank(
         scores = (vectors[1:] @ vectors[0]).cpu().numpy()
         found.append(1 / (1 + int((scores[1:] >= scores[0]).sum())))
     return float(np.mean(found))
-
-
-def described(settings: EncoderSettings) -> dict[str, Any]:
-    """Return the settings as values that JSON can hold."""
-    return asdict(settings) | {"units": list(settings.units)}
