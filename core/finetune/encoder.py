@@ -63,10 +63,12 @@ PRESETS = {
         batch=1024, epochs=10, rate=2e-5, negatives=0, positives="first", measure=5
     ),
 }
-"""paper: LEGO-GraphRAG's code, as far as it tells (batch 1024, 10 epochs, the first positive \
-only; the rate is
-sentence-transformers' own). cpu: fewer questions at a time and more steps, for which hard \
-negatives make up; minutes, not hours."""
+"""Settings by name.
+
+`paper` follows LEGO-GraphRAG's code, as far as it tells: batch 1024, 10 epochs, the first positive
+only. The rate is the default of sentence-transformers. `cpu` takes minutes instead of hours. Its
+batches are smaller, and hard negatives make up for that.
+"""
 
 
 @dataclass(frozen=True)
