@@ -65,7 +65,7 @@ class Dataset:
         if self.triples is None:
             return _opened(self.folder)
         before = _changed(self.folder / META)
-        with _opening:  # threads of one process must not build twice
+        with _opening:  # two threads must not build the same graph
             graph = open_or_build(
                 self.triples, self.folder, self.name, self.direction, watch, wait=True
             )

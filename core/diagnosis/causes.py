@@ -69,7 +69,7 @@ BRIEF = {
     Cause.ON_THE_WAY: "passed by",
     Cause.NOT_SAID: "not said by the model",
 }
-"""Each cause in a few words, where questions are counted by it."""
+"""Short labels of the causes, for counts of questions by cause."""
 Chain = tuple[tuple[str, bool], ...]  # relations with their directions
 # Causes of candidates that were seen and then dropped.
 DROPPED = (Cause.NOT_READ, Cause.OUTRANKED, Cause.NOT_CHOSEN, Cause.NOT_HANDED_ON, Cause.NO_ROOM)

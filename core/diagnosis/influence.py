@@ -36,7 +36,7 @@ from core.watch import NO_WATCH, Watch
 HALF = 0.5  # share of a text's words, by F1, below which it is another answer
 # For a reader, the most items that are left out, and the most sets of them that are tried.
 READ_ITEMS, READ_SETS = (200, 2_000)
-ASKED_ITEMS, ASKED_SETS = 32, 16  # the same for a language model
+ASKED_ITEMS, ASKED_SETS = 32, 16  # the same two bounds for a language model
 PUT_BACK = 8  # items that are put back one by one, to see if a model's answer needs them
 LONGEST = 60  # characters of a name that are quoted
 NOUNS = {

@@ -98,36 +98,34 @@ def _dropped(states: Sequence[State], path: Path) -> Fate | None:
         assert after.paths is not None  # no operator removes the ranking itself
         retained = len(after.paths)
         if place is not None:
-            assert step.before_cut is not None  # the path has a rank in it
-            of = len(step.before_cut)
-            if retained == 0:
-                return Fate(
-                    Cause.NOT_HANDED_ON,
-                    f"found, but {title(step)} handed nothing on",
-                    place + 1,
-                    of,
-                    0,
-                    step=step,
-                )
-            late = (
-                f"found too late: place {place + 1:,} of {of:,}, {retained:,} "
-                f"{'is' if retained == 1 else 'are'} kept"
-            )
-            return Fate(Cause.OUTRANKED, late, place + 1, of, retained, step=step)
+            return _cut_at(step, place, retained)
         assert before is not None  # the path was in it
-        if step.before_cut is not None and reads_part(step.parameters):
-            read = len(step.before_cut)
-            text = f"not read by {title(step)}, which read {read:,} of {len(before):,}"
-            return Fate(Cause.NOT_READ, text, None, len(before), read, step=step)
-        return Fate(
-            Cause.NOT_CHOSEN,
-            f"dropped by {title(step)}: one of {len(before):,} not chosen",
-            None,
-            len(before),
-            retained,
-            step=step,
-        )
+        return _passed_over(step, len(before), retained)
     return None
+
+
+def _cut_at(step: Step, place: int, retained: int) -> Fate:
+    """Return the outcome of a path at an index of the order that a step cut."""
+    assert step.before_cut is not None  # the path has a rank in it
+    of = len(step.before_cut)
+    if retained == 0:
+        text = f"found, but {title(step)} handed nothing on"
+        return Fate(Cause.NOT_HANDED_ON, text, place + 1, of, 0, step=step)
+    late = (
+        f"found too late: place {place + 1:,} of {of:,}, {retained:,} "
+        f"{'is' if retained == 1 else 'are'} kept"
+    )
+    return Fate(Cause.OUTRANKED, late, place + 1, of, retained, step=step)
+
+
+def _passed_over(step: Step, of: int, retained: int) -> Fate:
+    """Return the outcome of one of `of` paths that a step did not read or did not choose."""
+    if step.before_cut is not None and reads_part(step.parameters):
+        read = len(step.before_cut)
+        text = f"not read by {title(step)}, which read {read:,} of {of:,}"
+        return Fate(Cause.NOT_READ, text, None, of, read, step=step)
+    text = f"dropped by {title(step)}: one of {of:,} not chosen"
+    return Fate(Cause.NOT_CHOSEN, text, None, of, retained, step=step)
 
 
 def _never(graph, states: Sequence[State], path: Path) -> Fate:

@@ -25,7 +25,7 @@ from core.types import Path, Question, State
 from core.watch import NO_WATCH, Watch
 
 RETRIEVAL = PersonalizedPageRank(keep=2000, damping=0.8) >> ShortestPaths(hops=4)
-"""How candidates are found: as No. 16 and No. 18 find what they rank."""
+"""Operators that find the candidates, as the methods No. 16 and No. 18 do."""
 UNITS = ("path", "triple", "relation")
 POSITIVES, NEGATIVES = 8, 32  # texts kept for each unit
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from core.models.llm_chooser import prompt
 from core.operators.retrieve import plans
 
 PLAN = "plan"
-# Choices of the units of v1's No. 20, 14 and 7, and the plans of Reasoning on Graphs.
+# Choices by unit, as in v1's No. 20, 14 and 7, and plans, as in Reasoning on Graphs.
 TASKS = ("path", "triple", "relation", PLAN)
 PLANS, PLAN_HOPS = 3, 3  # plans asked for and hops of each, as in the instances with plans
 

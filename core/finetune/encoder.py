@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -63,10 +63,12 @@ PRESETS = {
         batch=1024, epochs=10, rate=2e-5, negatives=0, positives="first", measure=5
     ),
 }
-"""paper: LEGO-GraphRAG's code, as far as it tells (batch 1024, 10 epochs, the first positive \
-only; the rate is
-sentence-transformers' own). cpu: fewer questions at a time and more steps, for which hard \
-negatives make up; minutes, not hours."""
+"""Settings by name.
+
+`paper` follows LEGO-GraphRAG's code, as far as it tells: batch 1024, 10 epochs, the first positive
+only. The rate is the default of sentence-transformers. `cpu` takes minutes instead of hours. Its
+batches are smaller, and hard negatives make up for that.
+"""
 
 
 @dataclass(frozen=True)
@@ -345,8 +347,3 @@ def reciprocal_rank(
         scores = (vectors[1:] @ vectors[0]).cpu().numpy()
         found.append(1 / (1 + int((scores[1:] >= scores[0]).sum())))
     return float(np.mean(found))
-
-
-def described(settings: EncoderSettings) -> dict[str, Any]:
-    """Return the settings as values that JSON can hold."""
-    return asdict(settings) | {"units": list(settings.units)}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -315,8 +315,3 @@ def figures(
                     }
                 )
     return rows
-
-
-def described(settings: LLMSettings) -> dict[str, Any]:
-    """Return the settings as values that JSON can hold."""
-    return asdict(settings)

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -241,8 +241,3 @@ def figure(score: Score, groups: Sequence[Group], watch: Watch = NO_WATCH) -> fl
             gain / sum(1 / math.log2(2 + place) for place in range(min(SHOWN, len(right))))
         )
     return float(np.mean(found))
-
-
-def described(settings: RerankerSettings) -> dict[str, Any]:
-    """Return the settings as values that JSON can hold."""
-    return asdict(settings)

@@ -17,6 +17,7 @@ from core.finetune.encoder import WEIGHTS
 from core.finetune.place import digest, key, publish, trained, workplace
 from core.finetune.reranker_data import Group, groups, of_paths, of_titles
 from core.finetune.run import BASE, Questions, base_folder, clear, course, target
+from core.finetune.settings import settings_dict
 from core.finetune.split import Split
 from core.models.change import write
 from core.models.scorers import LateInteractionScorer
@@ -95,7 +96,7 @@ def reranker(
     known = key(
         VERSION,
         repr(lessons),
-        rerankers.described(settings),
+        settings_dict(settings),
         digest(base / WEIGHTS),
         [repr(row) for row in (*rows, *held)],
     )
@@ -112,7 +113,7 @@ def reranker(
         record = {
             "key": known,
             "base": BASE,
-            "settings": rerankers.described(settings),
+            "settings": settings_dict(settings),
             "examples": len(rows),
             "held_out": len(held),
         }

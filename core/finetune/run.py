@@ -21,6 +21,7 @@ from core.finetune.data import RETRIEVAL, Example
 from core.finetune.dialogues import dialogues
 from core.finetune.loop import TrainingState
 from core.finetune.place import digest, key, publish, trained, workplace
+from core.finetune.settings import settings_dict
 from core.finetune.split import Split, examples
 from core.indexes.chains import fingerprint
 from core.indexes.vectors import vector_index
@@ -103,14 +104,14 @@ def encoder(
     """
     place, base = target(engine, ENCODER), base_folder(engine)
     questions = Questions.of(split, engine)
-    known = key(questions.inputs(), encoders.described(settings), digest(base / encoders.WEIGHTS))
+    known = key(questions.inputs(), settings_dict(settings), digest(base / encoders.WEIGHTS))
 
     def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
         train, held = questions.examples(folder, watch)
         model, state = encoders.train(base, train, held, settings, folder, known, watch)
         figures = {
             "base": BASE,
-            "settings": encoders.described(settings),
+            "settings": settings_dict(settings),
             "asked": len(questions.train),
         }
         return figures | {"examples": len(train), "held_out": len(held)} | course(
@@ -137,7 +138,7 @@ def llm(
     place, begin = target(engine, CHAT), llms.base_folder(base, watch)
     questions, asked = Questions.of(split, engine), split.unseen(unseen, engine.graph)
     files = sorted((file.name, file.stat().st_size) for file in begin.glob("*.safetensors"))
-    known = key(questions.inputs(), llms.described(settings), base, files)
+    known = key(questions.inputs(), settings_dict(settings), base, files)
 
     def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
         train, held = questions.examples(folder, watch)
@@ -150,7 +151,7 @@ def llm(
         rows = llms.figures(model, parts[2], settings, watch)
         record = {
             "base": base,
-            "settings": llms.described(settings),
+            "settings": settings_dict(settings),
             "asked": len(questions.train),
             "report": rows,
         }
@@ -175,7 +176,7 @@ def triples(
         engine.models.encoder(),
         Questions.of(split, engine),
     )
-    known = key(questions.inputs(), scorers.described(settings), fingerprint(encoder))
+    known = key(questions.inputs(), settings_dict(settings), fingerprint(encoder))
 
     def read(graph: Any) -> Vectors:
         vector_index(graph, encoder, "nodes", watch)
@@ -189,7 +190,7 @@ def triples(
         weights, state = scorers.train(parts[0], parts[1], settings, folder, known, watch)
         figures = {
             "base": BASE,
-            "settings": scorers.described(settings),
+            "settings": settings_dict(settings),
             "asked": len(questions.train),
         }
         figures |= {"examples": len(parts[0]), "held_out": len(parts[1])}

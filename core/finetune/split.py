@@ -24,7 +24,7 @@ from core.types import Question
 from core.watch import Watch
 
 LEARNING = ("-dev", "-train")  # endings of sets that have a matching test set
-UNSEEN = 5  # in a set without a test set, one question in so many is never trained on
+UNSEEN = 5  # one of so many questions of a set without a test set is never trained on
 
 
 @dataclass(frozen=True)

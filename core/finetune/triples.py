@@ -7,7 +7,7 @@ wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -258,11 +258,6 @@ def save(weights: dict[str, Tensor], folder: Path) -> None:
         {name: weight.to(torch.float16).contiguous() for name, weight in weights.items()},
         folder / WEIGHTS,
     )
-
-
-def described(settings: TripleSettings) -> dict[str, Any]:
-    """Return the settings as values that JSON can hold."""
-    return asdict(settings)
 
 
 def _recall(scores: np.ndarray, right: np.ndarray) -> float:

@@ -14,15 +14,13 @@ from core.languages.scripts import letters_by_script, script_of
 
 WORD = re.compile(r"[^\W\d_]+")
 LETTERS, WORDS = 4_000, 200  # the most letters and words of a text that are examined
-# The share of function words that decides alone, and how many times the next language's share it
-# has to be.
+# Least share of function words that decides alone, and its least ratio to the next language's.
 PLAIN, LEAD = (0.25, 2.5)
 # The least score of the chosen language, and its least lead over the next one.
 SURE, AHEAD = (0.75, 0.25)
 COMMON_WEIGHT = 2.0  # weight of the share of function words; lingua's confidence has weight 1
 SENTENCE = 30  # words of the longest text that may be one question
-# Words from which lingua is asked, and from which it is trusted without any function word of the
-# language.
+# Fewest words for which lingua is asked, and for which it is trusted without a function word.
 SHORT, LONG = (3, 10)
 # Pieces of a sample, letters of a piece, and the least share of a further language that is named.
 PARTS, PART, LEAST_PART = (40, 600, 0.15)

@@ -12,7 +12,7 @@ from core.io.files import size_text
 from core.types import Question
 
 MAX_BYTES = 1 << 28  # memory for the questions of one file, in bytes
-MOST_NAMES = 1_000  # keys or columns of a file that are noted
+MOST_NAMES = 1_000  # most keys or columns of a file that are noted
 # Memory in bytes of a question with its two tuples, of a name in a tuple, and of an entry in the
 # table of names.
 EACH, EACH_NAME, EACH_ROW = (280, 8, 100)

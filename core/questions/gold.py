@@ -31,9 +31,11 @@ GOLD = (
     ),
     *("supporting_docs", "supporting_documents", "article_ids", "cited_doc_ids", "evidence_list"),
 )
-"""Usual keys and columns of the documents that an answer rests on. `article_ids` are BSARD's, \
-`cited_doc_ids` SciFact's, `evidence_list`
-MultiHop-RAG's; `positive_ctxs` are those of DPR, `positive_passages` those of Tevatron."""
+"""Usual keys and columns of the documents that an answer rests on.
+
+Some belong to one data set: `article_ids` to BSARD, `cited_doc_ids` to SciFact, `evidence_list` to
+MultiHop-RAG, `positive_ctxs` to DPR, and `positive_passages` to Tevatron.
+"""
 FACTS, SUPPORTING = "supporting_facts", "is_supporting"
 PASSAGES = ("context", "contexts", "paragraphs", "search_results", "docs", "passages", "article")
 TITLES, IDS = (

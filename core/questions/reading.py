@@ -33,7 +33,7 @@ BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 # Bytes of text in a file of questions. RoG's files include graphs, and CRAG's include web pages.
 MAX_BYTES = 1 << 36
 LONGEST_ROW = 1 << 25  # bytes of a JSON row; a row of CRAG holds five web pages
-# PathQuestion's end of a path; the lines, and their characters, from which a format is recognised.
+# PathQuestion's mark at the end of a path; the most lines and characters that show a format.
 END, LOOKED_AT, LOOKED_THROUGH = "<end>", 100, 1 << 20
 FREEBASE = "www.freebase.com/"
 
@@ -396,4 +396,4 @@ SHAPES: dict[str, Callable[[list[str]], bool]] = {
         len(columns) == 4 and all(column.startswith(FREEBASE) for column in columns[:3])
     ),
 }
-"""Whether the columns of a line look like those of a format."""
+"""A test for each format that tells if the columns of a line fit it."""

@@ -18,7 +18,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_label, chunk_text
 from core.retrievers.reply import GivenDocument, examples
 
-NEAREST = 20  # chunks, those with the most shared words, in which a quotation is searched
+NEAREST = 20  # most chunks that are searched for a quotation
 SOUGHT_WORDS = 48  # words at each end of a quotation that select these chunks
 SHORTEST_HALF = 5  # words; a shorter half of a quotation could occur anywhere
 NOTES = {
@@ -28,7 +28,7 @@ NOTES = {
     "wide": "of which the text covers several passages here: they follow one another",
     "again": "of passages that were named before: the first place counts",
 }
-"""What is said of so many documents."""
+"""Notes on the documents of a reply; each follows a number of documents."""
 # Returns the score of every chunk for a text, by the words that they share: float [chunks].
 ByWords = Callable[[str], np.ndarray]
 

@@ -34,7 +34,7 @@ USUAL, LEAST, MOST = 1000, 50, 20_000  # nodes: the usual, the least and the mos
 # Words, a name counting as one, from which three steps are likely. 93 % of MetaQA's 3-hop
 # questions are that long, and 28 % of its 2-hop ones.
 LONG = 10
-# Shares of the answers: the middle and the range of the report, and the change by one reason.
+# Shares of the answers to keep: the usual one, its range, and the change for one reason.
 BASE, LOWEST, HIGHEST, STEP = (0.60, 0.50, 0.75, 0.05)
 NESTED = re.compile(r"\b(and|or|both|same|also|that|which|whose|whom)\b", re.IGNORECASE)
 EDGES = 500_000  # edges followed in one step of the walk
